@@ -1,0 +1,1 @@
+"""Raw files: where each comes from, and a reader and a writer for its format."""

@@ -1,0 +1,106 @@
+"""Connectivity: the navigation graph of one house, `<scan>_connectivity.json`.
+
+A list of viewpoints `{image_id, pose[16], included, visible[], unobstructed[], height}`; the pose is a
+row-major 4x4 matrix whose last column is the position. Viewpoints that are not `included` are dropped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.assets.records import Record, records
+from babywalk.errors import DataError, few
+from babywalk.files import read_json, write_json
+
+SUFFIX = "_connectivity.json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Connectivity:
+    """The viewpoints of one house, which of them one can walk between and which see each other.
+
+    Walking is symmetric; seeing need not be; no viewpoint is related to itself. Shapes: N viewpoints.
+    """
+
+    scan: str
+    viewpoints: tuple[str, ...]
+    positions: NDArray[np.float64]  # (N, 3) metres, z up
+    heights: NDArray[np.float64]  # (N,) metres of the camera above its floor
+    unobstructed: NDArray[np.bool_]  # (N, N) True where one can walk straight
+    visible: NDArray[np.bool_]  # (N, N) [a, b] True where a sees b
+
+
+def connectivity_files(folder: Path) -> list[Path]:
+    """The connectivity files of a folder, sorted by name."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder.")
+    files = sorted(folder.glob("*" + SUFFIX))
+    if not files:
+        raise DataError(f"{folder}: has no file named <scan>{SUFFIX}.")
+    return files
+
+
+def read_connectivity(file: Path) -> Connectivity:
+    """Read and check one house."""
+    if not file.name.endswith(SUFFIX):
+        raise DataError(f"{file}: the name of a connectivity file ends with {SUFFIX}.")
+    rows = records(file, read_json(file), "viewpoint")
+    if not rows:
+        raise DataError(f"{file}: holds no viewpoint.")
+    names = [row.text("image_id") for row in rows]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{file}: field 'image_id' must be unique; found more than once: {few(twice)}.")
+    keep = np.array([row.truth("included") for row in rows])
+    poses = np.array([row.numbers("pose", 16) for row in rows])
+    unobstructed = _relation(rows, "unobstructed", keep)
+    one_way = np.argwhere(unobstructed & ~unobstructed.T)
+    included = tuple(name for name, kept in zip(names, keep, strict=True) if kept)
+    if len(one_way):
+        edges = [f"{included[a]} to {included[b]}" for a, b in one_way]
+        raise DataError(
+            f"{file}: field 'unobstructed' must hold in both directions; these do not: {few(edges)}."
+        )
+    return Connectivity(
+        scan=file.name.removesuffix(SUFFIX),
+        viewpoints=included,
+        positions=poses[keep][:, [3, 7, 11]],
+        heights=np.array([row.number("height") for row in rows])[keep],
+        unobstructed=unobstructed,
+        visible=_relation(rows, "visible", keep),
+    )
+
+
+def write_connectivity(file: Path, house: Connectivity) -> None:
+    """Write one house in the raw format, every viewpoint included and facing north."""
+    poses = np.tile(np.eye(4), (len(house.viewpoints), 1, 1))
+    poses[:, :3, 3] = house.positions
+    write_json(
+        file,
+        [
+            {
+                "image_id": name,
+                "pose": pose.ravel().tolist(),
+                "included": True,
+                "visible": visible.tolist(),
+                "unobstructed": unobstructed.tolist(),
+                "height": float(height),
+            }
+            for name, pose, visible, unobstructed, height in zip(
+                house.viewpoints, poses, house.visible, house.unobstructed, house.heights, strict=True
+            )
+        ],
+        indent=None,
+    )
+
+
+def _relation(rows: Sequence[Record], field: str, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    relation = np.array([row.truths(field, len(rows)) for row in rows])[np.ix_(keep, keep)]
+    np.fill_diagonal(relation, False)
+    return relation

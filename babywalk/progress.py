@@ -1,0 +1,22 @@
+"""Progress bars: shown on a terminal, after two seconds, on standard error; silent elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from tqdm import tqdm
+
+Item = TypeVar("Item")
+
+
+def progress(items: Iterable[Item], what: str, *, total: int | None = None, unit: str = "") -> tqdm[Item]:
+    """Walk through `items` with a bar labelled `what`."""
+    return tqdm(items, desc=what, total=total, unit=unit or "it", delay=2, disable=None, leave=False)
+
+
+def byte_progress(what: str, *, total: int | None, done: int = 0) -> tqdm[Any]:
+    """A bar that counts bytes, to be advanced with `.update(n)`; `done` bytes are there already."""
+    return tqdm(
+        desc=what, total=total, initial=done, unit="B", unit_scale=True, delay=2, disable=None, leave=False
+    )
