@@ -41,9 +41,11 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        cut_short = error.pos >= len(text.rstrip())
-        why = "the file ends too early; copy it again" if cut_short else error.msg
+        whole = text.rstrip().endswith(("]", "}"))
+        why = error.msg if whole else "the file ends too early; copy it again"
         raise DataError(f"{path}: line {error.lineno} is not valid JSON ({why}).") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise DataError(f"{path}: is not valid JSON ({error}).") from None
     except RecursionError:
         raise DataError(f"{path}: the JSON is nested too deeply to be any known format.") from None
 

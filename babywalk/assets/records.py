@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from babywalk.errors import DataError
+from babywalk.files import read_text
+
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Record:
     def whole(self, field: str) -> int:
         """A whole number; digits in a string are accepted, as some releases write them."""
         value = self.fields.get(field)
-        if isinstance(value, str) and value.isdecimal():
+        if isinstance(value, str) and value.isdecimal() and len(value) < 20:
             return int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             raise self.wrong(field, "a whole number")
@@ -52,7 +55,7 @@ class Record:
     def number(self, field: str) -> float:
         """A finite number."""
         value = self.fields.get(field)
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+        if not _is_finite(value):
             raise self.wrong(field, "a finite number")
         return float(value)
 
@@ -63,32 +66,39 @@ class Record:
             raise self.wrong(field, "true or false")
         return value
 
+    def items(self, field: str, expected: str) -> list[Any]:
+        """A list of anything; what is in it is the caller's to check."""
+        value = self.fields.get(field)
+        if not isinstance(value, list):
+            raise self.wrong(field, expected)
+        return value
+
+    def wholes(self, field: str) -> list[int]:
+        """A list of whole numbers, perhaps empty."""
+        value = self.items(field, "a list of whole numbers")
+        if not set(map(type, value)) <= {int}:
+            raise self.wrong(field, "a list of whole numbers")
+        return value
+
     def numbers(self, field: str, count: int) -> list[float]:
         """A list of `count` finite numbers."""
-        value = self._list(field, f"{count} finite numbers")
-        ok = len(value) == count and all(type(item) in (int, float) and math.isfinite(item) for item in value)
-        if not ok:
+        value = self.items(field, f"{count} finite numbers")
+        if len(value) != count or not all(map(_is_finite, value)):
             raise self.wrong(field, f"{count} finite numbers")
         return [float(item) for item in value]
 
     def truths(self, field: str, count: int) -> list[bool]:
         """A list of `count` booleans."""
-        value = self._list(field, f"{count} booleans")
+        value = self.items(field, f"{count} booleans")
         if len(value) != count or not set(map(type, value)) <= {bool}:
             raise self.wrong(field, f"{count} booleans, one per viewpoint of the file")
         return value
 
     def texts(self, field: str) -> list[str]:
         """A list of at least one text, none empty."""
-        value = self._list(field, "a list of texts")
+        value = self.items(field, "a list of texts")
         if not value or not all(isinstance(item, str) and item.strip() for item in value):
             raise self.wrong(field, "a list of at least one text, none of them empty")
-        return value
-
-    def _list(self, field: str, expected: str) -> list[Any]:
-        value = self.fields.get(field)
-        if not isinstance(value, list):
-            raise self.wrong(field, expected)
         return value
 
 
@@ -97,6 +107,17 @@ def records(file: Path, value: object, what: str = "record") -> Sequence[Record]
     if not isinstance(value, list):
         raise DataError(f"{file}: holds {_short(value)}; expected a list of {what}s.")
     return [Record.of(file, f"{what} {index}", item) for index, item in enumerate(value)]
+
+
+def lines(file: Path) -> list[str]:
+    """The lines of a text file without their ends, which may be those of Unix or of Windows."""
+    text = read_text(file).removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")] if text else []
+
+
+def _is_finite(value: Any) -> TypeGuard[float]:
+    # Whole numbers beyond the range of a float are legal JSON.
+    return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST
 
 
 def _short(value: object) -> str:

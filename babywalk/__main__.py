@@ -1,0 +1,5 @@
+"""`python -m babywalk`."""
+
+from babywalk.cli import main
+
+raise SystemExit(main())

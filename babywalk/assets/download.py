@@ -1,0 +1,223 @@
+"""Downloading one file: resumed after a break, checked, and there only when it is whole.
+
+What has arrived lies in `<file>.part`; `<file>.part.json` says which version of which address it is the
+beginning of, so that parts of two versions are never joined.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+import time
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPMessage
+from pathlib import Path
+from typing import IO, Any
+from urllib import request
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+
+import babywalk
+from babywalk.errors import DataError
+from babywalk.files import read_json, sha256, write_json
+from babywalk.progress import byte_progress
+
+_BLOCK = 1 << 18
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})  # what a server may answer now and not later
+_PAGE = re.compile(rb"\s*<(!doctype\s+html|html)", re.IGNORECASE)
+
+
+class _PassingError(Exception):
+    """A failure that may be gone at the next attempt; what has arrived is kept."""
+
+
+def download(
+    address: str,
+    file: Path,
+    *,
+    checksum: str | None = None,
+    timeout: float = 30.0,  # seconds without a byte
+    attempts: int = 5,
+    pause: float = 1.0,  # seconds before the second attempt, doubled before each further one
+) -> None:
+    """Fetch `address` into `file`, going on with what an earlier call has left; `checksum` is a SHA-256."""
+    _check_scheme(address)
+    part = _Part.of(address, file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for attempt in range(1, attempts + 1):
+            try:
+                _fetch(part, timeout)
+                break
+            except _PassingError as why:
+                if attempt == attempts:
+                    kept = " What has arrived is kept: the same command goes on from there."
+                    hint = kept if part.begun()[0] else ""
+                    raise DataError(f"{address}: {why}; gave up after {attempts} attempts.{hint}") from None
+                time.sleep(pause * 2 ** (attempt - 1))
+        if checksum is not None and (found := sha256(part.data)) != checksum:
+            part.remove()
+            raise DataError(
+                f"{address}: has SHA-256 {found}; expected {checksum}. What was downloaded has been removed."
+            )
+        part.data.replace(file)
+        part.remove()
+    except OSError as error:
+        raise DataError(f"{file}: cannot be written ({error.strerror or error}).") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The beginning of a file that is being downloaded, and the note beside it."""
+
+    address: str
+    data: Path
+    note: Path
+
+    @classmethod
+    def of(cls, address: str, file: Path) -> _Part:
+        return cls(address, file.with_name(file.name + ".part"), file.with_name(file.name + ".part.json"))
+
+    def begun(self) -> tuple[int, str]:
+        """How many bytes are there, and the version they belong to; (0, "") where one has to start afresh."""
+        try:
+            note = read_json(self.note)
+            size = self.data.stat().st_size
+        except (DataError, OSError):
+            return 0, ""
+        if not isinstance(note, dict) or note.get("address") != self.address:
+            return 0, ""
+        version = note.get("version")
+        return (size, version) if isinstance(version, str) and version else (0, "")
+
+    def start(self, version: str) -> None:
+        """Forget what is there, and note the version that now follows."""
+        self.remove()
+        write_json(self.note, {"address": self.address, "version": version})
+
+    def remove(self) -> None:
+        """Remove what is there."""
+        self.data.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+
+
+def _fetch(part: _Part, timeout: float) -> None:
+    """One attempt: add to the part until it is whole."""
+    have, version = part.begun()
+    with _open(part, have, version, timeout) as response:
+        block = _read(response)
+        if have and response.status == 206:
+            total = _continues(response.headers, have)
+            if total is None:
+                part.remove()
+                raise _PassingError("the server sent another range than was asked for")
+        elif response.status == 200:
+            # The whole file: there was nothing yet, it has changed since, or this server cannot resume.
+            if response.headers.get_content_type() == "text/html" or _PAGE.match(block):
+                raise DataError(
+                    f"{part.address}: answered with a web page in place of the file; the link may be dead."
+                )
+            have, total = 0, _length(response.headers)
+            part.start(_version(response.headers))
+        else:
+            raise DataError(
+                f"{part.address}: answered {response.status} ({response.reason}); expected a file."
+            )
+        _receive(part, response, block, have, total)
+
+
+def _open(part: _Part, have: int, version: str, timeout: float) -> Any:
+    headers = {"User-Agent": f"babywalk/{babywalk.__version__}", "Accept-Encoding": "identity"}
+    if have:
+        headers |= {"Range": f"bytes={have}-", "If-Range": version}
+    try:
+        return _opener().open(request.Request(part.address, headers=headers), timeout=timeout)
+    except HTTPError as error:
+        with error:
+            answer = f"answered {error.code} ({error.reason})"
+            if error.code == 416:  # asked to go on behind the end of the file
+                part.remove()
+            if error.code in _PASSING or error.code == 416:
+                raise _PassingError(answer) from None
+            raise DataError(f"{part.address}: {answer}; the link may be dead.") from None
+    except URLError as error:
+        if isinstance(error.reason, ssl.SSLCertVerificationError):
+            raise DataError(f"{part.address}: its certificate is not trusted ({error.reason}).") from None
+        raise _PassingError(f"no connection ({error.reason})") from None
+    except (HTTPException, OSError) as error:
+        raise _PassingError(f"no connection ({_why(error)})") from None
+
+
+def _receive(part: _Part, response: Any, block: bytes, have: int, total: int | None) -> None:
+    with part.data.open("ab") as out, byte_progress(part.data.stem, total=total, done=have) as bar:
+        while block:
+            out.write(block)
+            have += len(block)
+            bar.update(len(block))
+            block = _read(response)
+    if total is not None and have != total:
+        raise _PassingError(f"the connection broke after {have:,} of {total:,} bytes")
+
+
+def _read(response: Any) -> bytes:
+    try:
+        return bytes(response.read(_BLOCK))
+    except (HTTPException, OSError) as error:
+        raise _PassingError(f"the connection broke ({_why(error)})") from None
+
+
+def _opener() -> request.OpenerDirector:
+    """What opens http and https addresses, and nothing else: urllib's usual one also opens files and FTP."""
+    opener = request.OpenerDirector()
+    for handler in (
+        request.ProxyHandler(),
+        request.UnknownHandler(),
+        request.HTTPHandler(),
+        request.HTTPSHandler(),
+        request.HTTPDefaultErrorHandler(),
+        request.HTTPErrorProcessor(),
+        _Redirects(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+class _Redirects(request.HTTPRedirectHandler):
+    """Redirects are followed, but never from a safe connection to an open one."""
+
+    def redirect_request(
+        self, req: request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> request.Request | None:
+        _check_scheme(newurl)
+        if req.type == "https" and urlsplit(newurl).scheme != "https":
+            raise DataError(f"{req.full_url}: leads to {newurl}, which is not a safe connection.")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _check_scheme(address: str) -> None:
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise DataError(f"{address}: only http and https addresses can be downloaded.")
+
+
+def _version(headers: HTTPMessage) -> str:
+    """What names this version of the file in If-Range, where only a strong tag or a date may stand."""
+    tag = str(headers.get("ETag", ""))
+    return tag if tag.startswith('"') else str(headers.get("Last-Modified", ""))
+
+
+def _length(headers: HTTPMessage) -> int | None:
+    text = headers.get("Content-Length") or ""
+    return int(text) if text.isdecimal() and len(text) < 19 else None
+
+
+def _continues(headers: HTTPMessage, have: int) -> int | None:
+    """The size of the whole file, if what is sent goes on where the part ends."""
+    match = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", headers.get("Content-Range", ""))
+    if match is None:
+        return None
+    first, last, total = map(int, match.groups())
+    return total if first == have and last == total - 1 else None
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,13 @@
+"""Where things lie in a data directory."""
+
+from __future__ import annotations
+
+CONNECTIVITY = "connectivity"  # <scan>_connectivity.json
+WALKS = "r2r"  # R2R_<split>.json
+FEATURES = "features"  # one component per source of view features
+WORD_VECTORS = "glove"  # vocab.txt, vectors.npy
+FINE_GRAINED = "fine_grained"  # FGR2R_<split>.json: which words describe which part of a path
+PLANS = "plans"  # <scan>.json: walls and furniture of built-in houses, for pictures
+RAW = "raw"  # the raw files that a built-in data set was imported from
+CACHE = "cache"  # derived files that may be deleted at any time; in no manifest
+# A built task is a component <task>/<split>.

@@ -1,0 +1,140 @@
+"""The project's data directory: components, each a folder that knows its own files.
+
+A component is written aside and renamed into place, so it is there whole or not at all; two commands that
+write different components never meet. Its `manifest.json` says what made it, the licence notes that
+travel with it, and the size and SHA-256 of every file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import babywalk
+from babywalk.assets.layout import CACHE
+from babywalk.assets.records import Record
+from babywalk.errors import DataError
+from babywalk.files import read_json, replacing_folder, sha256, write_json
+from babywalk.progress import progress
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A component that is being written."""
+
+    folder: Path
+    details: dict[str, Any]  # facts about the content, free to fill until the block ends
+
+
+@contextmanager
+def component(
+    folder: Path, what: str, *, notes: Sequence[str] = (), details: Mapping[str, Any] | None = None
+) -> Iterator[Draft]:
+    """Write a component: fill the draft's folder; it takes its place, with a manifest, if all went well."""
+    with replacing_folder(folder) as temporary:
+        draft = Draft(temporary, dict(details or {}))
+        yield draft
+        files = sorted(file for file in temporary.rglob("*") if file.is_file())
+        write_json(
+            temporary / MANIFEST,
+            {
+                "what": what,
+                "made_by": f"babywalk {babywalk.__version__}",
+                "notes": list(notes),
+                "details": draft.details,
+                "files": {
+                    file.relative_to(temporary).as_posix(): {
+                        "bytes": file.stat().st_size,
+                        "sha256": sha256(file),
+                    }
+                    for file in files
+                },
+            },
+        )
+
+
+def read_manifest(folder: Path) -> Record:
+    """The manifest of a component that must be there."""
+    file = folder / MANIFEST
+    return Record.of(file, "the manifest", read_json(file))
+
+
+def details(folder: Path) -> Record:
+    """The facts about its content that a component was written with."""
+    manifest = read_manifest(folder)
+    return Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One file that is not as its manifest says."""
+
+    file: str  # relative to the data directory
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a check of a whole data directory found."""
+
+    components: int
+    files: int
+    bytes: int
+    findings: tuple[Finding, ...]
+
+
+def verify(folder: Path) -> Verification:
+    """Check every file of a data directory against the manifests in it."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder.")
+    manifests = sorted(folder.rglob(MANIFEST))
+    if not manifests:
+        raise DataError(f"{folder}: is not a data directory of BabyWalk: there is no {MANIFEST} in it.")
+    expected: dict[Path, dict[str, Any]] = {}
+    for manifest in manifests:
+        for name, entry in _files(manifest).items():
+            expected[manifest.parent / name] = entry
+    findings = [
+        Finding(file.relative_to(folder).as_posix(), problem)
+        for file, entry in progress(expected.items(), "Checking files", unit="file")
+        if (problem := _problem(file, entry))
+    ]
+    known = {*expected, *manifests}
+    findings += [
+        Finding(file.relative_to(folder).as_posix(), "is in no manifest")
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file not in known and file.relative_to(folder).parts[0] != CACHE
+    ]
+    size = sum(entry["bytes"] for entry in expected.values())
+    return Verification(len(manifests), len(expected), size, tuple(findings))
+
+
+def _files(manifest: Path) -> dict[str, dict[str, Any]]:
+    record = read_manifest(manifest.parent)
+    files = record.fields.get("files")
+    if not isinstance(files, dict):
+        raise record.wrong("files", "an object of file names")
+    for name, fields in files.items():
+        entry = Record.of(manifest, f"file {name!r}", fields)
+        entry.whole("bytes")
+        entry.text("sha256")
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise DataError(f"{manifest}: file {name!r} lies outside the folder of its manifest.")
+    return files
+
+
+def _problem(file: Path, entry: dict[str, Any]) -> str | None:
+    """What is wrong with a file, cheapest check first; None where nothing is."""
+    if not file.is_file():
+        return "is missing"
+    size = file.stat().st_size
+    if size != entry["bytes"]:
+        return f"has {size:,} bytes instead of {entry['bytes']:,}"
+    if sha256(file) != entry["sha256"]:
+        return "has other content than its SHA-256 says"
+    return None

@@ -1,0 +1,185 @@
+"""View features: what each of the 36 views of each viewpoint looks like, memory-mapped.
+
+A source is converted once into a component `features/<name>`: `views.npy` [N, 36, D] in the order of the
+houses' viewpoints, and `panorama.npy` [N, D], the mean over the views. Opening maps the files, whatever
+their size. A spec says what to use:
+
+    none                          nothing but directions: the blind control
+    resnet                        one source
+    objects:names,groups,rooms    some parts of a source
+    resnet+objects                columns of several sources side by side
+    objects+lookahead             and for a candidate also the panorama of the neighbour itself: more than
+                                  one sees from here, so results with it are marked
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.assets.layout import FEATURES
+from babywalk.assets.manifest import read_manifest
+from babywalk.assets.records import Record
+from babywalk.buildings.houses import Houses
+from babywalk.buildings.panorama import VIEWS
+from babywalk.errors import ConfigError, DataError, unknown
+
+BLIND = "none"
+LOOKAHEAD = "lookahead"
+
+Index = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A converted source of view features. Shapes: N viewpoints, D columns."""
+
+    name: str
+    views: NDArray[np.floating[Any]]  # (N, 36, D), memory-mapped
+    panorama: NDArray[np.floating[Any]]  # (N, D), memory-mapped, the mean over the views
+    parts: dict[str, slice]  # columns of each named part; a source without parts has none
+    columns: tuple[str, ...]  # D names, or none
+    notes: tuple[str, ...]  # licences and terms that travel with the data
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewFeatures:
+    """The columns that a spec chose. Shapes: N viewpoints in all, B of them in any shape, D columns."""
+
+    spec: str
+    viewpoints: int  # N
+    blocks: tuple[tuple[Source, slice], ...]
+    lookahead: bool  # True where candidates also show the panorama of the neighbour
+
+    @property
+    def width(self) -> int:
+        """D, the numbers per view."""
+        return sum(columns.stop - columns.start for _, columns in self.blocks)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """D names, for people: "names chair" or "resnet 17"."""
+        return tuple(
+            f"{source.name} {source.columns[column] if source.columns else column}"
+            for source, columns in self.blocks
+            for column in range(columns.start, columns.stop)
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The licence notes of every source in use."""
+        return tuple(dict.fromkeys(note for source, _ in self.blocks for note in source.notes))
+
+    def views(self, viewpoints: Index) -> NDArray[np.float32]:
+        """(B, 36, D) all views of the given viewpoints."""
+        gathered = [source.views[..., columns][viewpoints] for source, columns in self.blocks]
+        return self._joined(gathered, (*np.shape(viewpoints), VIEWS))
+
+    def view(self, viewpoints: Index, view: Index) -> NDArray[np.float32]:
+        """(B, D) one view of each of the given viewpoints."""
+        gathered = [source.views[..., columns][viewpoints, view] for source, columns in self.blocks]
+        return self._joined(gathered, np.broadcast_shapes(np.shape(viewpoints), np.shape(view)))
+
+    def ahead(self, viewpoints: Index) -> NDArray[np.float32]:
+        """(B, D) what is seen all around each of the given viewpoints."""
+        gathered = [source.panorama[..., columns][viewpoints] for source, columns in self.blocks]
+        return self._joined(gathered, np.shape(viewpoints))
+
+    def views_table(self) -> NDArray[np.floating[Any]]:
+        """(N, 36, D) every view: the store itself where the spec is one block of it, else a copy."""
+        return self._table([source.views[..., columns] for source, columns in self.blocks], (VIEWS,))
+
+    def ahead_table(self) -> NDArray[np.floating[Any]]:
+        """(N, D) every panorama, likewise."""
+        return self._table([source.panorama[..., columns] for source, columns in self.blocks], ())
+
+    def _table(self, blocks: list[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.floating[Any]]:
+        if not blocks:
+            return np.zeros((self.viewpoints, *shape, 0), dtype=np.float32)
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
+
+    def _joined(self, blocks: list[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float32]:
+        table = np.empty((*shape, self.width), dtype=np.float32)
+        begin = 0
+        for block in blocks:
+            end = begin + block.shape[-1]
+            table[..., begin:end] = block
+            begin = end
+        return table
+
+
+def open_features(data: Path, spec: str, houses: Houses) -> ViewFeatures:
+    """Map what a spec names; the data are read when they are used."""
+    names = [name for name in spec.split("+") if name]
+    lookahead = LOOKAHEAD in names
+    wanted = [name for name in names if name not in (LOOKAHEAD, BLIND)]
+    if not names or (BLIND in names and wanted):
+        raise ConfigError(
+            f"Features {spec!r} are not understood. "
+            f"Write '{BLIND}', or one or more of these with '+' between: {_known(data)}."
+        )
+    blocks = [block for name in wanted for block in _blocks(data, name, houses)]
+    return ViewFeatures(spec, len(houses.names), tuple(blocks), lookahead)
+
+
+def sources(data: Path) -> list[str]:
+    """The names of the converted sources of a data directory."""
+    return sorted(file.parent.name for file in (data / FEATURES).glob("*/views.npy"))
+
+
+def open_source(data: Path, name: str, houses: Houses) -> Source:
+    """Map one converted source."""
+    if name not in sources(data):
+        raise unknown("Feature source", name, [*sources(data), BLIND])
+    folder = data / FEATURES / name
+    manifest = read_manifest(folder)
+    facts = Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
+    if facts.text("viewpoints") != houses.key:
+        raise DataError(f"{folder}: was converted for other houses than this directory has. Import it again.")
+    return Source(
+        name=name,
+        views=_map(folder / "views.npy", (len(houses.names), VIEWS, facts.whole("width"))),
+        panorama=_map(folder / "panorama.npy", (len(houses.names), facts.whole("width"))),
+        parts={part: slice(begin, end) for part, (begin, end) in facts.fields.get("parts", {}).items()},
+        columns=tuple(facts.fields.get("columns", ())),
+        notes=tuple(manifest.fields.get("notes", ())),
+    )
+
+
+def _map(file: Path, shape: tuple[int, ...]) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file}: cannot be mapped ({error}). Import the features again.") from None
+    if array.shape != shape:
+        raise DataError(f"{file}: has the shape {array.shape}; expected {shape}. Import the features again.")
+    return array
+
+
+def _blocks(data: Path, wanted: str, houses: Houses) -> Iterator[tuple[Source, slice]]:
+    """The columns of "source" or "source:part,part", neighbouring parts as one block."""
+    name, colon, chosen = wanted.partition(":")
+    source = open_source(data, name, houses)
+    if not colon:
+        yield source, slice(0, source.views.shape[2])
+        return
+    for part in (parts := chosen.split(",")):
+        if part not in source.parts:
+            raise unknown(f"Part of features {name!r}", part, source.parts)
+    begin = end = None
+    for columns in sorted((source.parts[part] for part in set(parts)), key=lambda columns: columns.start):
+        if columns.start != end:
+            if begin is not None:
+                yield source, slice(begin, end)
+            begin = columns.start
+        end = columns.stop
+    yield source, slice(begin, end)
+
+
+def _known(data: Path) -> str:
+    return ", ".join([*sources(data), LOOKAHEAD])

@@ -1,0 +1,140 @@
+"""All houses of a data set in one global index, so that a batch over many houses is array indexing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.assets.connectivity import Connectivity
+from babywalk.buildings.geodesics import NOWHERE, geodesics
+from babywalk.errors import DataError, unknown
+from babywalk.ragged import starts
+
+Index = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Houses:
+    """Viewpoints, neighbours and shortest walks of every house.
+
+    A viewpoint is a whole number below N; those of one house follow each other. What relates two
+    viewpoints of one house lies in flat tables: the entry of (a, b) is at `row[a] + b`.
+    Shapes: H houses, N viewpoints, K neighbours at most, P pairs of viewpoints that share a house.
+    """
+
+    scans: tuple[str, ...]  # H names
+    names: tuple[str, ...]  # N viewpoint ids
+    first: NDArray[np.int64]  # (H + 1,) the first viewpoint of each house
+    positions: NDArray[np.float64]  # (N, 3) metres, z up
+    neighbours: NDArray[np.int32]  # (N, K) viewpoints, NOWHERE after the last
+    distances: NDArray[np.float64]  # (P,) metres of the shortest walk, infinite where there is none
+    onward: NDArray[np.int32]  # (P,) the next viewpoint of that walk
+    sight: NDArray[np.bool_]  # (P,) True where the first sees the second
+
+    @classmethod
+    def of(cls, connectivity: Sequence[Connectivity]) -> Houses:
+        """Join houses in the given order."""
+        sizes = [len(house.viewpoints) for house in connectivity]
+        first = starts(sizes)
+        degrees = [int(house.unobstructed.sum(axis=1).max(initial=0)) for house in connectivity]
+        neighbours = np.full((int(first[-1]), max(degrees, default=0)), NOWHERE, dtype=np.int32)
+        distances, onward = [], []
+        for house, offset, degree in zip(connectivity, first, degrees, strict=False):
+            _check(house)
+            neighbours[offset : offset + len(house.viewpoints), :degree] = _neighbours(house, degree, offset)
+            length, step = geodesics(house.positions, house.unobstructed)
+            distances.append(length.ravel())
+            onward.append(np.where(step == NOWHERE, NOWHERE, step + offset).astype(np.int32).ravel())
+        return cls(
+            scans=tuple(house.scan for house in connectivity),
+            names=tuple(name for house in connectivity for name in house.viewpoints),
+            first=first,
+            positions=np.concatenate([house.positions for house in connectivity]),
+            neighbours=neighbours,
+            distances=np.concatenate(distances),
+            onward=np.concatenate(onward),
+            sight=np.concatenate([house.visible.ravel() for house in connectivity]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.scans)
+
+    @cached_property
+    def house_of(self) -> NDArray[np.int32]:
+        """(N,) the house of each viewpoint."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.first))
+
+    @cached_property
+    def row(self) -> NDArray[np.int64]:
+        """(N,) where the entries of each viewpoint lie in the tables of pairs."""
+        size = np.diff(self.first)
+        block = starts(size**2)[:-1]
+        within = np.arange(len(self.names)) - self.first[self.house_of]
+        flat: NDArray[np.int64] = block[self.house_of] + within * size[self.house_of]
+        return flat - self.first[self.house_of]
+
+    @cached_property
+    def degree(self) -> NDArray[np.int32]:
+        """(N,) how many neighbours each viewpoint has."""
+        count: NDArray[np.int32] = (self.neighbours != NOWHERE).sum(axis=1, dtype=np.int32)
+        return count
+
+    @cached_property
+    def key(self) -> str:
+        """What tells this order of viewpoints from any other: tables made for it carry the key."""
+        return hashlib.sha256("\n".join((*self.scans, *self.names)).encode()).hexdigest()[:32]
+
+    @cached_property
+    def _numbers(self) -> dict[str, dict[str, int]]:
+        return {
+            scan: {name: number for number, name in enumerate(self.names[begin:end], start=begin)}
+            for scan, begin, end in zip(
+                self.scans, self.first[:-1].tolist(), self.first[1:].tolist(), strict=True
+            )
+        }
+
+    def viewpoints(self, scan: str) -> dict[str, int]:
+        """The numbers of a house's viewpoints by their ids."""
+        if scan not in self._numbers:
+            raise unknown("House", scan, self.scans)
+        return self._numbers[scan]
+
+    def distance(self, a: Index, b: Index) -> NDArray[np.float64]:
+        """Metres of the shortest walk from a to b; infinite between houses."""
+        together = self.house_of[a] == self.house_of[b]
+        entry = self.row[a] + np.where(together, b, a)
+        return np.where(together, self.distances[entry], np.inf)
+
+    def step_towards(self, a: Index, goal: Index) -> NDArray[np.int32]:
+        """The next viewpoint on the shortest walk to a goal in the same house; a itself at the goal."""
+        step: NDArray[np.int32] = self.onward[self.row[a] + goal]
+        return step
+
+    def adjacent(self, a: Index, b: Index) -> NDArray[np.bool_]:
+        """True where b is a neighbour of a."""
+        found: NDArray[np.bool_] = (self.neighbours[a] == np.asarray(b)[..., None]).any(axis=-1)
+        return found
+
+    def length(self, path: Index) -> float:
+        """Metres along a path of neighbours."""
+        return float(self.distance(path[:-1], path[1:]).sum())
+
+
+def _neighbours(house: Connectivity, degree: int, offset: int) -> NDArray[np.int32]:
+    """(n, degree) each viewpoint's neighbours in the order of the file."""
+    table = np.full((len(house.viewpoints), degree), NOWHERE, dtype=np.int32)
+    tail, head = np.nonzero(house.unobstructed)
+    slot = np.arange(len(tail)) - starts(house.unobstructed.sum(axis=1))[tail]
+    table[tail, slot] = head + offset
+    return table
+
+
+def _check(house: Connectivity) -> None:
+    if not house.viewpoints:
+        raise DataError(f"House {house.scan!r} has no included viewpoint; leave its file out.")

@@ -1,0 +1,387 @@
+"""The command line: arguments to recipes and results to text. What is done stands in `recipes`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+import babywalk
+from babywalk.errors import BabyWalkError, ConfigError
+
+USER_ERROR = 2
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. Bad input is one sentence on standard error and code 2."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except BabyWalkError as error:
+        return _fail(str(error))
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}.")
+    except KeyboardInterrupt:
+        sys.stderr.write("\nInterrupted; nothing half-written was kept.\n")
+        return INTERRUPTED
+    return 0
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write(f"babywalk: {message}\n")
+    return USER_ERROR
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def _say_json(value: Any) -> None:
+    _say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that answers a mistake with one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"babywalk: {message}. Try '{self.prog} --help'.\n")
+        raise SystemExit(USER_ERROR)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="babywalk",
+        description="Vision-and-language navigation by taking Baby-Steps.",
+        epilog="Start here:\n  babywalk data dollhouse demo/data\n  babywalk data stats --data demo/data",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"babywalk {babywalk.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    data = _command(commands, "data", "make, read, check and describe data", "babywalk data --help")
+    _add_data_commands(data.add_subparsers(metavar="COMMAND", required=True))
+    return parser
+
+
+def _command(commands: Any, name: str, what: str, *examples: str) -> argparse.ArgumentParser:
+    """A command with its examples under its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=what,
+        description=what[0].upper() + what[1:] + ".",
+        epilog="\n".join(
+            ["Examples:" if len(examples) > 1 else "Example:", *(f"  {line}" for line in examples)]
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
+
+
+def _add_data_commands(commands: Any) -> None:
+    dollhouse = _command(
+        commands,
+        "dollhouse",
+        "write a complete synthetic data set: houses, views, walks, instructions",
+        "babywalk data dollhouse demo/data",
+        "babywalk data dollhouse /tmp/small --houses 4 --seed 7",
+    )
+    dollhouse.add_argument("folder", type=Path, metavar="DIR", help="a new folder for the data")
+    dollhouse.add_argument(
+        "--houses", type=int, default=30, metavar="N", help="how many houses (default: 30)"
+    )
+    dollhouse.add_argument(
+        "--width", type=int, default=64, metavar="D", help="numbers per view (default: 64)"
+    )
+    _add_seed(dollhouse)
+    _add_json(dollhouse)
+    dollhouse.set_defaults(run=_data_dollhouse)
+
+    imported = _command(
+        commands,
+        "import",
+        "turn raw files into a data directory, or add to one",
+        "babywalk data import --connectivity raw/connectivity --r2r raw/R2R data",
+        "babywalk data import --boxes raw/BBox --rooms raw/rooms data",
+        "babywalk data import --features resnet=raw/ResNet-152-imagenet.tsv data",
+        "babywalk data import --glove raw/train_vocab.txt raw/train_glove.npy data",
+    )
+    imported.add_argument("folder", type=Path, metavar="DIR", help="the data directory, new or existing")
+    for flag, what in (
+        ("--connectivity", "folder of <scan>_connectivity.json"),
+        ("--r2r", "folder of R2R_<split>.json"),
+        ("--boxes", "folder of <scan>_<viewpoint>.json object boxes, for the 'objects' features"),
+        ("--rooms", "folder of *_room_pano_{image,label}.txt room classes, used with --boxes"),
+        ("--fine-grained", "folder of FGR2R_<split>.json sub-instructions"),
+    ):
+        imported.add_argument(flag, type=Path, metavar="DIR", help=what)
+    imported.add_argument(
+        "--categories",
+        type=Path,
+        metavar="TSV",
+        help="object name to group (default: category_mapping.tsv in or beside the boxes)",
+    )
+    imported.add_argument(
+        "--features",
+        type=_named_file,
+        nargs="+",
+        default=[],
+        metavar="[NAME=]TSV",
+        help="view features; the name defaults to the file's",
+    )
+    imported.add_argument(
+        "--glove", type=Path, nargs=2, metavar=("VOCAB", "NPY"), help="words and their vectors"
+    )
+    imported.add_argument(
+        "--precision", default="float16", help="of stored features: float16 (default) or float32"
+    )
+    _add_json(imported)
+    imported.set_defaults(run=_data_import)
+
+    build = _command(
+        commands,
+        "build",
+        "join R2R walks into longer tasks: r4r, r6r, r8r",
+        "babywalk data build r4r r6r r8r --data data",
+        "babywalk data build r8r --data data --splits val_unseen --all",
+    )
+    build.add_argument("tasks", nargs="+", metavar="TASK", help="r4r, r6r or r8r")
+    _add_data(build)
+    build.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: every split with goals")
+    build.add_argument(
+        "--all",
+        dest="full",
+        action="store_true",
+        help="keep every combination, instead of a seeded draw to the published size",
+    )
+    _add_seed(build)
+    _add_json(build)
+    build.set_defaults(run=_data_build)
+
+    stats = _command(
+        commands,
+        "stats",
+        "print the data table of the paper for a data directory",
+        "babywalk data stats --data data",
+        "babywalk data stats --data data --figure lengths.png",
+    )
+    _add_data(stats)
+    stats.add_argument(
+        "--figure",
+        type=Path,
+        metavar="FILE",
+        help="draw the lengths of instructions and paths (png, svg, pdf)",
+    )
+    _add_json(stats)
+    stats.set_defaults(run=_data_stats)
+
+    export = _command(
+        commands,
+        "export",
+        "write a task in the community's JSON format, which other VLN code reads",
+        "babywalk data export r4r --data data --split val_unseen R4R_val_unseen.json",
+        "babywalk data export r8r --data data --split train:1000 small.json",
+    )
+    export.add_argument("task", metavar="TASK", help="r2r, r4r, r6r or r8r")
+    export.add_argument("file", type=Path, metavar="FILE.json")
+    _add_data(export)
+    _add_split(export)
+    _add_seed(export)
+    export.set_defaults(run=_data_export)
+
+    fetch = _command(
+        commands,
+        "fetch",
+        "list what can be downloaded from its publishers, or download it",
+        "babywalk data fetch",
+        "babywalk data fetch connectivity r2r --to raw",
+        "babywalk data fetch boxes --to raw --accept-terms",
+    )
+    fetch.add_argument("names", nargs="*", metavar="NAME", help="what to download; nothing lists all")
+    fetch.add_argument("--to", type=Path, default=Path("raw"), metavar="DIR", help="where to (default: raw)")
+    fetch.add_argument("--accept-terms", action="store_true", help="accept the terms of what is asked for")
+    _add_json(fetch)
+    fetch.set_defaults(run=_data_fetch)
+
+    verify = _command(
+        commands,
+        "verify",
+        "check every file of a data directory against its manifest",
+        "babywalk data verify data",
+    )
+    verify.add_argument("folder", type=Path, metavar="DIR")
+    _add_json(verify)
+    verify.set_defaults(run=_data_verify)
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the data directory")
+
+
+def _add_split(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--split",
+        required=True,
+        metavar="SPLIT",
+        help="train, val_seen, val_unseen or test; SPLIT:N is a seeded sample of N instructions",
+    )
+
+
+def _add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of every random draw (default: 0)")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="answer in JSON, for programs")
+
+
+def _named_file(text: str) -> tuple[str, Path]:
+    name, equals, file = text.rpartition("=")
+    return (name if equals else Path(file).stem.lower(), Path(file))
+
+
+# Recipes are imported where they are used: help and errors in arguments answer at once.
+
+
+def _data_dollhouse(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.assets.dollhouse import DollhouseConfig
+
+    config = DollhouseConfig(houses=options.houses, seed=options.seed, width=options.width)
+    made = recipes.make_dollhouse(options.folder, config)
+    _say_imported(made, options, f"babywalk data stats --data {options.folder}")
+
+
+def _data_import(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    raw = recipes.RawFiles(
+        connectivity=options.connectivity,
+        r2r=options.r2r,
+        boxes=options.boxes,
+        categories=options.categories,
+        rooms=options.rooms,
+        features=tuple(options.features),
+        glove=tuple(options.glove) if options.glove else None,
+        fine_grained=options.fine_grained,
+    )
+    made = recipes.import_data(raw, options.folder, precision=options.precision)
+    _say_imported(made, options, f"babywalk data build r4r r6r r8r --data {options.folder}")
+
+
+def _say_imported(made: Any, options: argparse.Namespace, then: str) -> None:
+    if options.json:
+        _say_json(asdict(made))
+        return
+    for line in made.lines:
+        _say(f"  {line}")
+    _say(f"The data are in {made.folder}. Next: {then}")
+
+
+def _data_build(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.tables import table
+
+    tasks = recipes.build_tasks(
+        options.data, options.tasks, options.splits, full=options.full, seed=options.seed
+    )
+    rows = [
+        {
+            "task": task.name,
+            "split": task.split,
+            "instructions": len(task),
+            "paths": len(task.chains_used),
+            "of": task.full_size,
+        }
+        for task in tasks
+    ]
+    if options.json:
+        _say_json(rows)
+        return
+    header = ["task", "split", "instructions", "paths", "of"]
+    _say(table(header, [[_cell(row[name]) for name in header] for row in rows]))
+    _say(f"Next: babywalk data stats --data {options.data}")
+
+
+def _data_stats(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.validation.data_table import data_table
+
+    found = recipes.data_statistics(options.data, figure=options.figure)
+    if options.json:
+        _say_json(asdict(found))
+        return
+    _say(data_table(found))
+    if options.figure:
+        _say(f"The distributions of lengths are drawn in {options.figure}")
+
+
+def _data_export(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    count = recipes.export_task(options.data, options.task, options.split, options.file, seed=options.seed)
+    _say(f"{count:,} instructions in {options.file}")
+
+
+def _data_fetch(options: argparse.Namespace) -> None:
+    from babywalk.assets.catalogue import ASSETS
+    from babywalk.assets.fetch import fetch
+    from babywalk.tables import size, table
+
+    if options.names:
+        files = fetch(options.names, options.to, accept_terms=options.accept_terms)
+        if options.json:
+            _say_json([str(file) for file in files])
+        else:
+            _say("\n".join(f"  {file}" for file in files))
+            _say("Next: babywalk data import --help")
+        return
+    if options.json:
+        _say_json([asdict(asset) for asset in ASSETS.values()])
+        return
+    rows = [
+        [
+            asset.name,
+            size(asset.size) if asset.size else "?",
+            "yes" if asset.terms else "",
+            f"  {asset.licence}",
+        ]
+        for asset in ASSETS.values()
+    ]
+    _say(table(["name", "size", "terms", "  licence"], rows))
+    for asset in ASSETS.values():
+        _say(f"  {asset.name}: {asset.what}")
+    _say("Download with: babywalk data fetch NAME ... --to raw   (--accept-terms where terms say yes)")
+
+
+def _data_verify(options: argparse.Namespace) -> None:
+    from babywalk.assets.manifest import verify
+    from babywalk.tables import size
+
+    found = verify(options.folder)
+    if options.json:
+        _say_json(asdict(found))
+    else:
+        _say(f"{found.files:,} files in {found.components:,} components, {size(found.bytes)}")
+    if found.findings:
+        listed = "; ".join(f"{finding.file} {finding.problem}" for finding in found.findings[:3])
+        more = f" (and {len(found.findings) - 3:,} more)" if len(found.findings) > 3 else ""
+        raise ConfigError(f"{len(found.findings):,} files are not as their manifests say: {listed}{more}.")
+    if not options.json:
+        _say("Every file is as its manifest says.")
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,99 @@
+"""Long tasks from short ones: walks joined where one ends near the start of the next.
+
+R4R joins two R2R paths where the shortest walk from end to start is at most 3.0 m (Jain et al. 2019);
+R6R and R8R join three and four, at most 0.5 m apart (section 4.3 of the paper). A path may follow itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.buildings.geodesics import NOWHERE
+from babywalk.buildings.houses import Houses
+from babywalk.episodes.walks import Walks
+from babywalk.errors import unknown
+from babywalk.ragged import Ragged, side_by_side, spread, starts
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """How the episodes of a task are put together, and how many the paper published of them."""
+
+    walks: int
+    apart: float  # metres between the end of one walk and the start of the next
+    published: dict[str, int]  # instructions by split; the paper does not say how it chose them
+
+
+TASKS = {
+    "r2r": Joint(1, 0.0, {}),
+    "r4r": Joint(2, 3.0, {}),
+    "r6r": Joint(3, 0.5, {"train": 89_632, "val_unseen": 35_777}),
+    "r8r": Joint(4, 0.5, {"train": 94_731, "val_unseen": 43_273}),
+}
+
+
+def joint(task: str) -> Joint:
+    """The joint of a task by its name."""
+    if task not in TASKS:
+        raise unknown("Task", task, TASKS)
+    return TASKS[task]
+
+
+def chains(walks: Walks, houses: Houses, how: Joint) -> NDArray[np.int32]:
+    """(C, walks per chain) every chain of walks whose neighbours lie near enough, in lexicographic order."""
+    successors = _successors(walks, houses, how.apart)
+    chain = np.arange(len(walks), dtype=np.int32)[:, None]
+    for _ in range(how.walks - 1):
+        last = chain[:, -1]
+        following = successors.take(last)
+        chain = np.column_stack([np.repeat(chain, following.lengths, axis=0), following.values])
+    return chain
+
+
+def _successors(walks: Walks, houses: Houses, apart: float) -> Ragged:
+    """Row w: the walks that start at most `apart` metres from the end of w."""
+    house = houses.house_of[walks.paths.firsts]
+    order = np.argsort(house, kind="stable")
+    bounds = np.searchsorted(house[order], np.arange(len(houses) + 1))
+    before, after = [], []
+    for begin, end in itertools.pairwise(bounds):
+        local = order[begin:end]
+        apart_by = houses.distance(walks.paths.lasts[local][:, None], walks.paths.firsts[local])
+        tail, head = np.nonzero(apart_by <= apart)
+        before.append(local[tail])
+        after.append(local[head])
+    tails, heads = np.concatenate(before), np.concatenate(after)
+    order = np.lexsort((heads, tails))
+    return Ragged(heads[order].astype(np.int32), starts(np.bincount(tails, minlength=len(walks))))
+
+
+def joined_paths(walks: Walks, houses: Houses, chain: NDArray[np.int32]) -> Ragged:
+    """The path of each chain: its walks and the shortest way across each joint, no viewpoint twice there."""
+    pieces = [walks.paths.take(chain[:, 0])]
+    for before, after in zip(chain.T[:-1], chain.T[1:], strict=True):
+        end, start = walks.paths.lasts[before], walks.paths.firsts[after]
+        pieces.append(_between(houses, end, start))
+        pieces.append(_without_first(walks.paths.take(after), end == start))
+    return side_by_side(pieces)
+
+
+def _between(houses: Houses, a: NDArray[np.int32], b: NDArray[np.int32]) -> Ragged:
+    """What the shortest walks from a to b pass, without their ends."""
+    steps = []
+    at = houses.step_towards(a, b)
+    while (onward := at != b).any():
+        steps.append(np.where(onward, at, NOWHERE))
+        at = houses.step_towards(at, b)
+    table = np.column_stack(steps) if steps else np.empty((len(a), 0), dtype=np.int32)
+    passed = table != NOWHERE
+    return Ragged(table[passed], starts(passed.sum(axis=1)))
+
+
+def _without_first(paths: Ragged, drop: NDArray[np.bool_]) -> Ragged:
+    lengths = paths.lengths - drop
+    start = starts(lengths)
+    return Ragged(paths.values[spread(paths.start[:-1] + drop, lengths, start)], start)

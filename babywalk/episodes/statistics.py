@@ -1,0 +1,122 @@
+"""What a data set holds: the numbers of the paper's data table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.assets.tokens import tokenise
+from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.joining import TASKS
+from babywalk.episodes.task import Task
+from babywalk.episodes.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStatistics:
+    """One task in one split. Means are over instructions for words and over paths for the rest."""
+
+    task: str
+    split: str
+    instructions: int
+    paths: int
+    full_instructions: int  # before thinning
+    words: float  # per instruction, punctuation counted
+    metres: float | None  # along the path; like the next two None in a test split, which has no paths
+    viewpoints: float | None  # of the path, both ends included
+    shortest_metres: float | None  # from its start to its goal
+
+
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """How much of a split's text the vocabulary of the training split covers."""
+
+    split: str
+    words: int
+    unknown: int
+    most_missed: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lengths:
+    """Lengths for a figure: words of every instruction, viewpoints of every path."""
+
+    words: NDArray[np.int64]
+    viewpoints: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """A whole data directory."""
+
+    houses: int
+    viewpoints: int
+    vocabulary: int
+    tasks: tuple[TaskStatistics, ...]
+    unknown_words: tuple[WordStatistics, ...]
+
+
+def statistics(dataset: Dataset) -> Statistics:
+    """Count everything that is built in a data directory."""
+    tasks = [
+        _task_statistics(dataset.task(name, split))
+        for name in TASKS
+        for split in dataset.splits
+        if dataset.has(name, split)
+    ]
+    vocabulary = dataset.vocabulary() if "train" in dataset.splits else None
+    unknown = [_unknown_words(dataset, vocabulary, split) for split in dataset.splits] if vocabulary else []
+    houses = dataset.houses
+    return Statistics(
+        houses=len(houses),
+        viewpoints=len(houses.names),
+        vocabulary=len(vocabulary) if vocabulary else 0,
+        tasks=tuple(tasks),
+        unknown_words=tuple(unknown),
+    )
+
+
+def _unknown_words(dataset: Dataset, vocabulary: Vocabulary, split: str) -> WordStatistics:
+    encoded = vocabulary.encode(dataset.walks(split).texts)
+    missed = encoded.missed
+    return WordStatistics(split, len(encoded.tokens.values), missed.total(), tuple(missed.most_common(5)))
+
+
+def lengths(task: Task) -> Lengths:
+    """The lengths of a task's instructions and paths."""
+    return Lengths(_words(task), task.paths.lengths[task.chains_used])
+
+
+def path_metres(task: Task) -> NDArray[np.float64]:
+    """(C,) metres along each path."""
+    paths = task.paths
+    step = task.houses.distance(paths.values[:-1], paths.values[1:])
+    step[paths.start[1:-1] - 1] = 0.0  # from one path's end to the next path's start
+    return np.add.reduceat(np.append(step, 0.0), paths.start[:-1])
+
+
+def _task_statistics(task: Task) -> TaskStatistics:
+    used, paths = task.chains_used, task.paths
+    walked = task.walks.has_goals and len(used) > 0
+    return TaskStatistics(
+        task=task.name,
+        split=task.split,
+        instructions=len(task),
+        paths=len(used),
+        full_instructions=task.full_size,
+        words=float(_words(task).mean()) if len(task) else 0.0,
+        metres=float(path_metres(task)[used].mean()) if walked else None,
+        viewpoints=float(paths.lengths[used].mean()) if walked else None,
+        shortest_metres=(
+            float(task.houses.distance(paths.firsts, paths.lasts)[used].mean()) if walked else None
+        ),
+    )
+
+
+def _words(task: Task) -> NDArray[np.int64]:
+    """(E,) words of each instruction: those of its texts together, each text counted once."""
+    per_text = np.array([len(tokenise(text)) for text in task.walks.texts], dtype=np.int64)
+    total: NDArray[np.int64] = per_text[task.texts_of(np.arange(len(task)))].sum(axis=-1)
+    return total

@@ -1,0 +1,177 @@
+"""A task: the episodes of one split, as references to the described walks they are made of.
+
+R2R is the case of one walk per episode. An episode of R4R, R6R or R8R is a chain of walks and one
+instruction of each; nothing of their texts or paths is copied until it is asked for, so a task of a
+million episodes is a few arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.assets.r2r import Walk
+from babywalk.buildings.houses import Houses
+from babywalk.episodes.episode import Episode
+from babywalk.episodes.joining import Joint, chains, joined_paths
+from babywalk.episodes.walks import Walks
+from babywalk.errors import ConfigError
+from babywalk.ragged import Ragged, starts
+from babywalk.seeding import generator
+
+Index = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Episodes in a fixed order: by chain, then by the instruction of each walk, the last changing fastest.
+
+    Shapes: C chains of M walks, E episodes.
+    """
+
+    name: str  # "r2r", "r4r", "r6r" or "r8r"
+    split: str
+    houses: Houses
+    walks: Walks
+    chain: NDArray[np.int32]  # (C, M) walks
+    chosen: NDArray[np.int64] | None = None  # (E,) rising numbers in the full product; None for all of it
+    counted: NDArray[np.int64] | None = None  # what ids count: a rising superset of `chosen`; None for all
+
+    def __len__(self) -> int:
+        return self.full_size if self.chosen is None else len(self.chosen)
+
+    def __getitem__(self, episode: int) -> Episode:
+        if not -len(self) <= episode < len(self):
+            raise IndexError(f"episode {episode} of {len(self)}")
+        number = np.array([episode % len(self)])
+        chain = int(self.chain_of(number)[0])
+        path = self.paths[chain]
+        return Episode(
+            id=self.ids(number)[0],
+            scan=self.houses.scans[self.houses.house_of[path[0]]],
+            path=tuple(self.houses.names[viewpoint] for viewpoint in path),
+            heading=float(self.walks.headings[self.chain[chain, 0]]),
+            instruction=self._instruction(self.texts_of(number)[0]),
+        )
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (self[episode] for episode in range(len(self)))
+
+    @property
+    def full_size(self) -> int:
+        """How many episodes there are when none is left out."""
+        return int(self._first[-1])
+
+    @cached_property
+    def paths(self) -> Ragged:
+        """C rows of viewpoints: the path of each chain."""
+        return joined_paths(self.walks, self.houses, self.chain)
+
+    @cached_property
+    def path_ids(self) -> NDArray[np.int64]:
+        """(C,) the publisher's number of each walk; chains of several are numbered from 0."""
+        if self.chain.shape[1] == 1:
+            return self.walks.path_ids[self.chain[:, 0]]
+        return np.arange(len(self.chain))
+
+    @cached_property
+    def chains_used(self) -> NDArray[np.int64]:
+        """The chains that have an episode, in order."""
+        if self.chosen is None:
+            return np.arange(len(self.chain))
+        return np.unique(self.chain_of(np.arange(len(self))))
+
+    def full_numbers(self, episodes: Index) -> NDArray[np.int64]:
+        """The numbers of episodes in the full product: the same in every sample of a task."""
+        return np.asarray(episodes, dtype=np.int64) if self.chosen is None else self.chosen[episodes]
+
+    def chain_of(self, episodes: Index) -> NDArray[np.int64]:
+        """The chain of each episode."""
+        return np.searchsorted(self._first, self.full_numbers(episodes), side="right") - 1
+
+    def texts_of(self, episodes: Index) -> NDArray[np.int64]:
+        """(..., M) which texts of `walks.texts` make up the instruction of each episode."""
+        full = self.full_numbers(episodes)
+        chain = np.searchsorted(self._first, full, side="right") - 1
+        walks = self.chain[chain]
+        count = self._texts_per_walk[walks]
+        rest = full - self._first[chain]
+        text = np.empty(walks.shape, dtype=np.int64)
+        for part in reversed(range(walks.shape[-1])):  # mixed radix, the last digit changes fastest
+            rest, text[..., part] = np.divmod(rest, count[..., part])
+        return text + self.walks.first_text[walks]
+
+    def ids(self, episodes: Index) -> list[str]:
+        """The ids "<path id>_<number>", where the number counts the instructions of that path from 0."""
+        full = self.full_numbers(episodes)
+        chain = self.chain_of(episodes)
+        first = self._first[chain]
+        if self.counted is not None:
+            full, first = np.searchsorted(self.counted, full), np.searchsorted(self.counted, first)
+        paths, numbers = self.path_ids[chain], full - first
+        return [f"{path}_{number}" for path, number in zip(paths.tolist(), numbers.tolist(), strict=True)]
+
+    def sampled(self, size: int, *, seed: int = 0) -> Task:
+        """A uniform draw of `size` episodes without repeats, in their order and with their ids."""
+        if size < 1:
+            raise ConfigError(f"A sample of {size} episodes is empty. Give at least 1.")
+        if size >= len(self):
+            return self
+        drawn = generator(seed, "sample", self.name, self.split, size).choice(len(self), size, replace=False)
+        return replace(self, chosen=self.full_numbers(np.sort(drawn)))
+
+    def renumbered(self) -> Task:
+        """The same episodes with ids that count nothing but them: a data set of its own."""
+        return replace(self, counted=self.chosen)
+
+    def as_walks(self) -> Iterator[Walk]:
+        """Each chain that has episodes as one described walk: the community's format.
+
+        Whoever reads the file numbers the instructions from 0, as the ids of `renumbered` do.
+        """
+        chain = self.chain_of(np.arange(len(self)))
+        texts = self.texts_of(np.arange(len(self)))
+        bounds = np.flatnonzero(np.diff(chain, prepend=-1, append=len(self.chain)))
+        for begin, end in pairwise(bounds.tolist()):
+            first = self[begin]
+            yield Walk(
+                scan=first.scan,
+                path_id=int(self.path_ids[chain[begin]]),
+                path=first.path,
+                heading=first.heading,
+                instructions=tuple(self._instruction(text) for text in texts[begin:end]),
+                distance=self._distance(int(chain[begin])) if self.walks.has_goals else None,
+            )
+
+    @cached_property
+    def _texts_per_walk(self) -> NDArray[np.int64]:
+        return np.diff(self.walks.first_text)
+
+    @cached_property
+    def _first(self) -> NDArray[np.int64]:
+        """(C + 1,) the first episode of each chain in the full product."""
+        return starts(self._texts_per_walk[self.chain].prod(axis=1))
+
+    def _instruction(self, texts: NDArray[np.int64]) -> str:
+        parts = [self.walks.texts[text] for text in texts.tolist()]
+        return parts[0] if len(parts) == 1 else " ".join(part.strip() for part in parts)
+
+    def _distance(self, chain: int) -> float:
+        """Metres from start to goal, to the centimetre, as R2R gives them."""
+        path = self.paths[chain]
+        return round(float(self.houses.distance(path[0], path[-1])), 2)
+
+
+def join_task(name: str, split: str, houses: Houses, walks: Walks, how: Joint, *, seed: int | None) -> Task:
+    """Join walks into a task; a seed thins it by a uniform draw to the published size, where there is one."""
+    full = Task(name, split, houses, walks, chains(walks, houses, how))
+    size = how.published.get(split)
+    if seed is None or size is None or size >= len(full):
+        return full
+    return full.sampled(size, seed=seed).renumbered()

@@ -1,0 +1,76 @@
+"""The described walks of one split, on the global viewpoints of a data set's houses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.assets.r2r import Walk, read_walks
+from babywalk.buildings.houses import Houses
+from babywalk.errors import DataError
+from babywalk.ragged import Ragged, starts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walks:
+    """Paths as arrays and their instructions as one list of texts. Shapes: W walks, T texts."""
+
+    path_ids: NDArray[np.int64]  # (W,)
+    headings: NDArray[np.float64]  # (W,) radians at the start
+    paths: Ragged  # W rows of viewpoints, none empty
+    texts: tuple[str, ...]  # T instructions, those of one walk together
+    first_text: NDArray[np.int64]  # (W + 1,)
+    has_goals: bool  # False in a test split, whose paths are their first viewpoint alone
+
+    @classmethod
+    def of(cls, walks: Sequence[Walk], houses: Houses, *, source: Path) -> Walks:
+        """Place walks in their houses; each must follow edges. `source` is named in errors."""
+        paths = Ragged.of([_numbers(walk, houses, source) for walk in walks])
+        _check_edges(paths, walks, houses, source)
+        return cls(
+            path_ids=np.array([walk.path_id for walk in walks], dtype=np.int64),
+            headings=np.array([walk.heading for walk in walks], dtype=np.float64),
+            paths=paths,
+            texts=tuple(text for walk in walks for text in walk.instructions),
+            first_text=starts([len(walk.instructions) for walk in walks]),
+            has_goals=all(walk.distance is not None for walk in walks),
+        )
+
+    def __len__(self) -> int:
+        return len(self.path_ids)
+
+
+def load_walks(file: Path, houses: Houses) -> Walks:
+    """Read one R2R file."""
+    return Walks.of(read_walks(file), houses, source=file)
+
+
+def _numbers(walk: Walk, houses: Houses, source: Path) -> list[int]:
+    where = f"{source}: path_id {walk.path_id}"
+    if walk.scan not in houses.scans:
+        raise DataError(f"{where}: field 'scan' is {walk.scan!r}; expected a house with a connectivity file.")
+    numbers = houses.viewpoints(walk.scan)
+    for viewpoint in walk.path:
+        if viewpoint not in numbers:
+            raise DataError(
+                f"{where}: field 'path' has {viewpoint!r}; expected included viewpoints of {walk.scan}."
+            )
+    return [numbers[viewpoint] for viewpoint in walk.path]
+
+
+def _check_edges(paths: Ragged, walks: Sequence[Walk], houses: Houses, source: Path) -> None:
+    inside = np.ones(len(paths.values), dtype=bool)
+    inside[paths.start[1:-1] - 1] = False  # the step from one path's end to the next path's start
+    step = np.flatnonzero(inside[:-1])
+    broken = step[~houses.adjacent(paths.values[step], paths.values[step + 1])]
+    if len(broken):
+        walk = walks[int(np.searchsorted(paths.start, broken[0], side="right")) - 1]
+        a, b = (houses.names[viewpoint] for viewpoint in paths.values[broken[0] : broken[0] + 2])
+        raise DataError(
+            f"{source}: path_id {walk.path_id}: field 'path' goes from {a!r} to {b!r}; "
+            f"expected steps along edges of {walk.scan}."
+        )

@@ -1,0 +1,42 @@
+"""Measures: how well predicted paths follow their references, one path or many of any lengths.
+
+`score` gives all eight of the literature. For single ones, `Pairs.of` gathers the distances once, and
+each measure is a function of them.
+"""
+
+from __future__ import annotations
+
+from babywalk.navigation.measures.bootstrap import confidence
+from babywalk.navigation.measures.pairs import THRESHOLD, Pairs
+from babywalk.navigation.measures.scores import (
+    MEASURES,
+    Scores,
+    cls,
+    navigation_error,
+    ndtw,
+    oracle_success,
+    path_length,
+    score,
+    score_one,
+    sdtw,
+    spl,
+    success,
+)
+
+__all__ = [
+    "MEASURES",
+    "THRESHOLD",
+    "Pairs",
+    "Scores",
+    "cls",
+    "confidence",
+    "navigation_error",
+    "ndtw",
+    "oracle_success",
+    "path_length",
+    "score",
+    "score_one",
+    "sdtw",
+    "spl",
+    "success",
+]

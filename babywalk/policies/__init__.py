@@ -1,0 +1,1 @@
+"""Agents: what decides where to walk."""

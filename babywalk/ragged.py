@@ -1,0 +1,89 @@
+"""Rows of different lengths as two flat arrays, so that a batch of them is array indexing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ragged:
+    """Row i is `values[start[i]:start[i + 1]]`. Shapes: R rows, V values in all."""
+
+    values: NDArray[np.int32]  # (V,)
+    start: NDArray[np.int64]  # (R + 1,), from 0 to V
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int]]) -> Ragged:
+        """From rows of whole numbers."""
+        kept = [np.asarray(row, dtype=np.int32) for row in rows]
+        values = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int32)
+        return cls(values, starts([len(row) for row in kept]))
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        return self.values[self.start[row] : self.start[row + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(R,) values in each row."""
+        return np.diff(self.start)
+
+    @property
+    def firsts(self) -> NDArray[np.int32]:
+        """(R,) the first value of each row; no row may be empty."""
+        return self.values[self.start[:-1]]
+
+    @property
+    def lasts(self) -> NDArray[np.int32]:
+        """(R,) the last value of each row; no row may be empty."""
+        return self.values[self.start[1:] - 1]
+
+    def take(self, rows: Integers) -> Ragged:
+        """The given rows, in the given order."""
+        lengths = self.lengths[rows]
+        start = starts(lengths)
+        return Ragged(self.values[spread(self.start[:-1][rows], lengths, start)], start)
+
+    def padded(self, fill: int = -1) -> NDArray[np.int32]:
+        """(R, longest) all rows, filled up at the end."""
+        lengths = self.lengths
+        columns = np.arange(lengths.max(initial=0))
+        table = np.full((len(self), len(columns)), fill, dtype=np.int32)
+        table[columns < lengths[:, None]] = self.values
+        return table
+
+
+def side_by_side(pieces: Sequence[Ragged]) -> Ragged:
+    """Row i of the result is row i of every piece, joined in order."""
+    lengths = np.stack([piece.lengths for piece in pieces])
+    start = starts(lengths.sum(axis=0))
+    values = np.empty(int(start[-1]), dtype=np.int32)
+    offset = start[:-1].copy()
+    for piece, length in zip(pieces, lengths, strict=True):
+        values[spread(offset, length)] = piece.values
+        offset += length
+    return Ragged(values, start)
+
+
+def starts(lengths: Sequence[int] | Integers) -> NDArray[np.int64]:
+    """(R + 1,) where each row begins in a flat array, and at the end its size."""
+    start = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=start[1:])
+    return start
+
+
+def spread(first: Integers, lengths: Integers, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """The runs first[i], first[i] + 1, ... of the given lengths, one after another."""
+    begin = starts(lengths) if start is None else start
+    run: NDArray[np.int64] = np.repeat(first - begin[:-1], lengths)
+    run += np.arange(begin[-1])
+    return run

@@ -1,0 +1,41 @@
+"""The empty figure of every picture, and its colours.
+
+Modules of this folder that a user imports load matplotlib only when they draw, so that the rest of the
+package works without it. Nothing here touches pyplot or any other global state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from babywalk.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DPI = 150  # 8 inches are 1200 pixels
+INK, SOFT, FAINT, PAPER = "#222222", "#6b6b6b", "#c9c9c9", "#ffffff"
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart; dark ones first.
+LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#56b4e9", "#e69f00")
+
+
+def empty_figure(width: float, height: float) -> Figure:
+    """A white figure, in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise ConfigError(
+            "Pictures need matplotlib. Install it with: pip install 'babywalk[plots]'."
+        ) from None
+    return Figure(figsize=(width, height), dpi=DPI, facecolor=PAPER)
+
+
+def line_colour(number: int) -> str:
+    """The colour of line `number`, from 0; they repeat after seven."""
+    return LINES[number % len(LINES)]
+
+
+def text_colour(ground: str) -> str:
+    """Black or white, whichever is read more easily on a colour."""
+    red, green, blue = (int(ground[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.58 else PAPER

@@ -1,0 +1,114 @@
+"""Word vectors: words and rows go together, and nothing is unpickled."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from babywalk.assets.glove import WordVectors, read_glove, write_glove
+from babywalk.errors import DataError
+
+WORD = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1).filter(str.strip)
+
+
+class Explosive:
+    """Unpickling it would be noticed."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return exec, ("raise SystemExit('unpickled')",)
+
+
+@settings(max_examples=50, deadline=None)
+@given(words=st.lists(WORD, unique=True, min_size=1), width=st.integers(1, 5))
+def test_round_trip(tmp_path_factory: pytest.TempPathFactory, words: list[str], width: int) -> None:
+    folder = tmp_path_factory.mktemp("round")
+    vectors = np.random.default_rng(0).normal(size=(len(words), width)).astype(np.float32)
+    write_glove(folder / "vocab.txt", folder / "glove.npy", WordVectors(tuple(words), vectors))
+    again = read_glove(folder / "vocab.txt", folder / "glove.npy")
+    assert again.words == tuple(words)
+    assert type(again.vectors) is np.ndarray  # in memory, so the file may go
+    np.testing.assert_array_equal(again.vectors, vectors)
+
+
+@pytest.mark.parametrize(
+    ("vocab", "message"),
+    [
+        ("a\n\n", "expected a word on every line; there is none on line 2."),
+        ("a\na\n", "words must be unique; found more than once: 'a'."),
+    ],
+)
+def test_a_broken_vocabulary(tmp_path: Path, vocab: str, message: str) -> None:
+    file = tmp_path / "vocab.txt"
+    file.write_text(vocab)
+    with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}") + "$"):
+        read_glove(file, tmp_path / "glove.npy")
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.ones((3, 4), np.float32), "has 3 rows; expected 2, one per line of vocab.txt."),
+        (np.ones((2, 4)), "holds float64 of shape (2, 4); expected float32 with a row for each word."),
+        (np.ones(2, np.float32), "holds float32 of shape (2,); expected float32 with a row for each word."),
+        (
+            np.array([[1, 2], [np.nan, 0]], np.float32),
+            "expected finite numbers; row 1 holds NaN or infinity.",
+        ),
+        (np.array([[Explosive()], [1]], object), "is not a NumPy array file of numbers ("),
+    ],
+)
+def test_a_broken_array(tmp_path: Path, array: np.ndarray, message: str) -> None:
+    file = tmp_path / "glove.npy"
+    (tmp_path / "vocab.txt").write_text("a\nb\n")
+    np.save(file, array, allow_pickle=True)
+    with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}")):
+        read_glove(tmp_path / "vocab.txt", file)
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda raw: raw[:0], lambda raw: raw[:-1], lambda raw: raw[:30], lambda raw: b"PK\3\4" + raw]
+)
+def test_bytes_that_are_no_array(tmp_path: Path, spoil: object) -> None:
+    file = tmp_path / "glove.npy"
+    (tmp_path / "vocab.txt").write_text("a\nb\n")
+    np.save(file, np.ones((2, 4), np.float32))
+    file.write_bytes(spoil(file.read_bytes()))  # type: ignore[operator]
+    with pytest.raises(DataError, match="is not a NumPy array file of numbers"):
+        read_glove(tmp_path / "vocab.txt", file)
+
+
+def test_a_header_that_promises_more_memory_than_there_is(tmp_path: Path) -> None:
+    file = tmp_path / "glove.npy"
+    (tmp_path / "vocab.txt").write_text("a\nb\n")
+    with file.open("wb") as stream:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (2, 10**15)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(bytes(100))
+    with pytest.raises(DataError, match="is not a NumPy array file of numbers"):
+        read_glove(tmp_path / "vocab.txt", file)
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"vocab.txt: there is no such file."):
+        read_glove(tmp_path / "vocab.txt", tmp_path / "glove.npy")
+    (tmp_path / "vocab.txt").write_text("a\n")
+    with pytest.raises(DataError, match=r"glove.npy: there is no such file."):
+        read_glove(tmp_path / "vocab.txt", tmp_path / "glove.npy")
+
+
+@pytest.mark.real
+def test_the_real_vectors(real_data: Path) -> None:
+    glove = read_glove(real_data / "train_vocab.txt", real_data / "train_glove.npy")
+    assert glove.words[:4] == ("<PAD>", "<UNK>", "<EOS>", "the")
+    assert glove.words[831] == ". ."
+    assert glove.vectors.shape == (991, 300)
+    # Rows belong to their words: alike words have alike vectors, which a shift by one would undo.
+    unit = glove.vectors / np.linalg.norm(glove.vectors, axis=1, keepdims=True)
+    of = {word: unit[index] for index, word in enumerate(glove.words)}
+    assert of["kitchen"] @ of["bedroom"] > 0.5
+    assert of["walk"] @ of["walking"] > 0.7

@@ -1,0 +1,111 @@
+"""Every field of a raw record is checked, and the error says what was found and what was expected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from babywalk.assets.records import Record, lines, records
+from babywalk.errors import DataError
+
+FILE = Path("house.json")
+
+
+def record(value: object) -> Record:
+    return Record(FILE, "record 3", {"field": value})
+
+
+@pytest.mark.parametrize(
+    ("read", "value", "result"),
+    [
+        (Record.text, "a", "a"),
+        (Record.whole, -7, -7),
+        (Record.whole, "4332", 4332),
+        (Record.number, 2, 2.0),
+        (Record.number, 2.5, 2.5),
+        (Record.truth, False, False),
+        (Record.texts, ["a", "b"], ["a", "b"]),
+        (Record.wholes, [], []),
+        (Record.wholes, [3, -1], [3, -1]),
+    ],
+)
+def test_a_good_field(read: Callable[[Record, str], Any], value: object, result: object) -> None:
+    assert read(record(value), "field") == result
+
+
+@pytest.mark.parametrize(
+    ("read", "value", "message"),
+    [
+        (Record.text, "", "is ''; expected a text."),
+        (Record.text, 3, "is 3; expected a text."),
+        (Record.text, ["x"], "is a list of 1; expected a text."),
+        (Record.whole, True, "is True; expected a whole number."),
+        (Record.whole, 1.5, "is 1.5; expected a whole number."),
+        (Record.whole, "9" * 5000, f"is '{'9' * 36}...; expected a whole number."),
+        (Record.number, "1", "is '1'; expected a finite number."),
+        (Record.number, True, "is True; expected a finite number."),
+        (Record.number, float("nan"), "is nan; expected a finite number."),
+        (Record.number, 10**400, f"is 1{'0' * 36}...; expected a finite number."),
+        (Record.truth, 1, "is 1; expected true or false."),
+        (Record.texts, [], "is a list of 0; expected a list of at least one text, none of them empty."),
+        (
+            Record.texts,
+            ["a", " "],
+            "is a list of 2; expected a list of at least one text, none of them empty.",
+        ),
+        (Record.texts, {"a": 1}, "is an object of 1 fields; expected a list of texts."),
+        (Record.wholes, [1, True], "is a list of 2; expected a list of whole numbers."),
+        (Record.wholes, None, "is None; expected a list of whole numbers."),
+    ],
+)
+def test_a_bad_field(read: Callable[[Record, str], Any], value: object, message: str) -> None:
+    with pytest.raises(
+        DataError, match="^" + re.escape(f"house.json: record 3: field 'field' {message}") + "$"
+    ):
+        read(record(value), "field")
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], [1.0, 2.0, float("inf")], [1.0, 2.0, "3"], [1, 2, 10**400]])
+def test_numbers_are_as_many_as_asked_and_finite(value: list[Any]) -> None:
+    with pytest.raises(DataError, match="expected 3 finite numbers"):
+        record(value).numbers("field", 3)
+    assert record([1, 2.5, 3]).numbers("field", 3) == [1.0, 2.5, 3.0]
+
+
+@pytest.mark.parametrize("value", [[True], [True, 0], 3])
+def test_truths_are_as_many_as_asked(value: object) -> None:
+    with pytest.raises(DataError, match="expected 2 booleans"):
+        record(value).truths("field", 2)
+    assert record([True, False]).truths("field", 2) == [True, False]
+
+
+def test_a_missing_field() -> None:
+    with pytest.raises(DataError, match=r"^house.json: record 3 has no field 'scan'; expected a text.$"):
+        record(1).text("scan")
+
+
+def test_a_file_of_records() -> None:
+    assert [item.name for item in records(FILE, [{}, {}], "viewpoint")] == ["viewpoint 0", "viewpoint 1"]
+    with pytest.raises(DataError, match=r"^house.json: holds 'x'; expected a list of viewpoints.$"):
+        records(FILE, "x", "viewpoint")
+    with pytest.raises(DataError, match=r"^house.json: record 1 is a list of 0; expected an object.$"):
+        records(FILE, [{}, []])
+
+
+@pytest.mark.parametrize(
+    ("raw", "result"),
+    [
+        (b"", []),
+        (b"a\nb", ["a", "b"]),
+        (b"a\r\nb\r\n", ["a", "b"]),
+        (b"a\n\n", ["a", ""]),
+        ("a\u2028b\x85c\n".encode(), ["a\u2028b\x85c"]),
+    ],
+)
+def test_lines_end_as_in_unix_or_windows(tmp_path: Path, raw: bytes, result: list[str]) -> None:
+    (tmp_path / "text").write_bytes(raw)
+    assert lines(tmp_path / "text") == result

@@ -1,0 +1,127 @@
+"""Names, groups and distant objects: the right column, the right view, the right size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from scenes import EAST, NORTH, WEST, around, entries, house, part, thing
+
+from babywalk.assets.boxes import Box, ViewpointObjects
+from babywalk.buildings.houses import Houses
+from babywalk.buildings.objects.build import object_parts
+from babywalk.buildings.objects.groups import GROUPS
+from babywalk.buildings.objects.part import Part
+from babywalk.errors import ConfigError
+
+TENTH: Box = (0, 0, 64, 48)  # a tenth of the view's width and height: a hundredth of its area
+WHOLE: Box = (0, 0, 640, 480)
+MIDDLE: Box = (300, 220, 40, 40)
+CATEGORIES = {"dining chairs": "chair", "chair": "chair", "smudge": "void"}
+
+
+def parts_of(
+    houses: Houses, *seen: ViewpointObjects, categories: Mapping[str, str] | None = None, names: int = 200
+) -> list[Part]:
+    return object_parts(
+        houses, seen, categories=categories, rooms=None, vocabulary_scans={"home"}, names=names
+    )
+
+
+def test_an_object_is_entered_in_its_views_under_its_words_and_group() -> None:
+    houses = Houses.of([house([(0, 0, 0), (9, 9, 0)])])
+    parts = parts_of(houses, around(1, thing("dining chairs", {3: TENTH, 14: WHOLE})), categories=CATEGORIES)
+    names, groups = part(parts, "names"), part(parts, "groups")
+    expected = {(1, 3): pytest.approx(0.1, rel=1e-3), (1, 14): 1.0}
+    assert names.columns == ("chair", "dining")
+    assert groups.columns == tuple(f"group {group}" for group in GROUPS)
+    assert entries(names, "chair") == expected
+    assert entries(names, "dining") == expected
+    assert entries(groups, "group chair") == expected
+    assert np.count_nonzero(groups.values) == 2
+    assert names.values.dtype == np.float16
+    assert names.values.shape == (2, 36, 2)
+
+
+def test_areas_of_things_add_up_to_at_most_the_whole_view() -> None:
+    things = [thing("chair", {0: TENTH, 1: WHOLE}, str(number)) for number in range(4)]
+    names = part(parts_of(Houses.of([house([(0, 0, 0)])]), around(0, *things)), "names")
+    assert entries(names, "chair") == {(0, 0): pytest.approx(0.2, rel=1e-3), (0, 1): 1.0}
+
+
+def test_a_name_or_class_that_is_not_known_is_in_no_group() -> None:
+    things = [thing("smudge", {0: TENTH}, "1"), thing("gizmo", {0: TENTH}, "2")]
+    parts = parts_of(Houses.of([house([(0, 0, 0)])]), around(0, *things), categories=CATEGORIES)
+    assert not part(parts, "groups").values.any()
+
+
+def test_words_come_from_the_vocabulary_houses_only() -> None:
+    houses = Houses.of([house([(0, 0, 0)]), house([(0, 0, 0)], scan="unseen")])
+    seen = [
+        around(0, thing("sofa", {0: TENTH}, "1"), thing("lamp", {0: TENTH}, "2")),
+        around(0, *(thing("red lamp", {5: TENTH}, str(number)) for number in range(3)), scan="unseen"),
+    ]
+    names = part(parts_of(houses, *seen), "names")
+    assert names.columns == ("lamp", "sofa")
+    assert set(entries(names, "lamp")) == {(0, 0), (1, 5)}
+    assert part(parts_of(houses, *seen, names=1), "names").columns == ("lamp",)
+
+
+def test_a_distant_object_is_entered_where_it_lies_and_shrinks_with_distance() -> None:
+    # A chair 1.6 m north of viewpoint 0, on its level.
+    houses = Houses.of([house([(0, 0, 1.5), (0, -4, 1.5), (4, 1.6, 1.5)], sights=[(0, 1), (0, 2)])])
+    parts = parts_of(houses, around(0, thing("chair", {NORTH: MIDDLE})), categories=CATEGORIES)
+    far = part(parts, "distant")
+    side = np.sqrt(40 * 40 / (640 * 480))
+    expected = {
+        (1, NORTH): pytest.approx(side * 1.6 / 5.6, rel=1e-3),
+        (2, WEST): pytest.approx(side * 1.6 / 4, rel=1e-3),
+    }
+    assert far.columns == ("far chair", *(f"far group {group}" for group in GROUPS))
+    assert entries(far, "far chair") == expected
+    assert entries(far, "far group chair") == expected
+
+
+def test_an_object_is_distant_only_in_sight_out_of_reach_and_not_too_far() -> None:
+    houses = Houses.of(
+        [
+            house(
+                [
+                    (0, 0, 1.5),  # boxes the object, which is placed at (0, 1.6, 1.5)
+                    (3, 1.6, 1.5),  # has no line of sight
+                    (1.5, 1.6, 1.5),  # sees viewpoint 0, but is as near as that and has no box: hidden
+                    (0, -10.5, 1.5),  # 12.1 m away
+                    (0, -10.3, 1.5),  # 11.9 m away
+                ],
+                sights=[(0, 2), (0, 3), (0, 4), (1, 2)],
+            )
+        ]
+    )
+    far = part(parts_of(houses, around(0, thing("chair", {NORTH: MIDDLE}))), "distant")
+    assert set(entries(far, "far chair")) == {(4, NORTH)}
+
+
+def test_who_boxes_an_object_does_not_see_it_from_afar() -> None:
+    houses = Houses.of([house([(0, 0, 1.5), (-3.2, 1.6, 1.5), (5, 1.6, 1.5)], sights=[(0, 1), (1, 2)])])
+    chair = [around(0, thing("chair", {NORTH: MIDDLE})), around(1, thing("chair", {EAST: MIDDLE}))]
+    far = part(parts_of(houses, *chair), "distant")
+    assert set(entries(far, "far chair")) == {(2, WEST)}
+
+
+def test_parts_can_be_left_out() -> None:
+    houses = Houses.of([house([(0, 0, 0)])])
+    seen = [around(0, thing("chair", {0: TENTH}))]
+    assert [some.name for some in parts_of(houses, *seen)] == ["names", "distant", "openness"]
+    assert [some.name for some in parts_of(houses, *seen, names=0)] == ["openness"]
+    assert [some.name for some in parts_of(houses)] == ["openness"]
+    rooms = {("home", "0"): 1}
+    everything = object_parts(
+        houses, seen, categories=CATEGORIES, rooms=rooms, vocabulary_scans={"home"}, names=5
+    )
+    assert [some.name for some in everything] == ["names", "groups", "distant", "rooms", "openness"]
+
+
+def test_a_negative_number_of_words_is_refused() -> None:
+    with pytest.raises(ConfigError, match="names = -1 is no number of words"):
+        parts_of(Houses.of([house([(0, 0, 0)])]), names=-1)

@@ -1,0 +1,62 @@
+"""Words of names: singular, telling, and chosen by how often they occur."""
+
+from __future__ import annotations
+
+import pytest
+
+from babywalk.buildings.objects.words import frequent, singular, words_of
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        ("chairs", "chair"),
+        ("shelves", "shelf"),
+        ("bookshelves", "bookshelf"),
+        ("stoves", "stove"),
+        ("boxes", "box"),
+        ("benches", "bench"),
+        ("dishes", "dish"),
+        ("glasses", "glass"),
+        ("vases", "vase"),
+        ("shoes", "shoe"),
+        ("stairs", "stair"),
+        ("toiletries", "toiletry"),
+        ("cookies", "cookie"),
+        ("knives", "knife"),
+    ],
+)
+def test_a_plural_loses_its_ending(plural: str, one: str) -> None:
+    assert singular(plural) == one
+    assert singular(one) == one
+
+
+@pytest.mark.parametrize(
+    "word", ["glass", "dress", "cactus", "tennis", "clothes", "blinds", "canvas", "gas", "bus"]
+)
+def test_what_only_looks_like_a_plural_stays(word: str) -> None:
+    assert singular(word) == word
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Dining Chairs", ("dining", "chair")),
+        ("chest of drawers", ("chest", "drawer")),
+        ("stand/table", ("stand", "table")),
+        ("wall \\other room", ("wall",)),
+        ("washer-dryer 2", ("washer", "dryer")),
+        ("c;lothes hangers", ("clothes", "hanger")),
+        ("books book", ("book",)),
+        ("unknown", ()),
+        ("", ()),
+    ],
+)
+def test_a_name_has_the_words_that_say_something(name: str, words: tuple[str, ...]) -> None:
+    assert words_of(name) == words
+
+
+def test_the_most_frequent_words_come_first_and_ties_go_by_the_alphabet() -> None:
+    names = ["sofa", "lamps", "dining table", "table lamp", "lamp"]
+    assert frequent(names, 4) == ("lamp", "table", "dining", "sofa")
+    assert frequent(names, 0) == ()

@@ -1,0 +1,78 @@
+"""What the tests share: the real data where it is to be had, and a small built-in data set."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+_PATIENCE = 300  # seconds one worker waits for another to finish what both need
+
+
+@pytest.fixture(scope="session")
+def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The raw real data, unpacked."""
+    given = os.environ.get("BABYWALK_REAL_DATA")
+    archives = Path(given) if given else CHECKOUT.parent / "shared" / "data"
+    if not archives.is_dir():
+        pytest.skip(f"there is no real data: {archives} is not a folder; BABYWALK_REAL_DATA can name another")
+    return once(tmp_path_factory, "real", lambda folder: _unpack(archives, folder))
+
+
+@pytest.fixture(scope="session")
+def real_dataset(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real houses and walks as a data directory with all tasks built; not to be changed."""
+
+    def make(folder: Path) -> None:
+        from babywalk import recipes
+
+        raw = recipes.RawFiles(connectivity=real_data / "connectivity", r2r=real_data / "R2R")
+        recipes.import_data(raw, folder)
+        recipes.build_tasks(folder, ["r4r", "r6r", "r8r"], None, full=False, seed=0)
+
+    return once(tmp_path_factory, "real_dataset", make)
+
+
+@pytest.fixture(scope="session")
+def dollhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small built-in data directory; not to be changed."""
+
+    def make(folder: Path) -> None:
+        from babywalk import recipes
+        from babywalk.assets.dollhouse import DollhouseConfig
+
+        recipes.make_dollhouse(folder, DollhouseConfig(houses=4, seed=1))
+
+    return once(tmp_path_factory, "dollhouse", make)
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder made by the first test worker that needs it, and shared by all workers of the run."""
+    base = factory.getbasetemp()
+    root = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    folder, claim = root / name, root / f"{name}.claim"
+    try:
+        claim.mkdir()
+    except FileExistsError:
+        deadline = time.monotonic() + _PATIENCE
+        while not folder.is_dir():
+            if time.monotonic() > deadline:
+                pytest.fail(f"another worker did not finish making {name}")
+            time.sleep(0.1)
+        return folder
+    draft = root / f"{name}.draft"
+    draft.mkdir()
+    make(draft)
+    draft.rename(folder)
+    return folder
+
+
+def _unpack(archives: Path, folder: Path) -> None:
+    for archive in sorted(archives.glob("*.tar.xz")):
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter="data")

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builders import connectivity
+
+from babywalk.assets.view_features import Panorama
+from babywalk.buildings.converting import convert_panoramas
+from babywalk.buildings.features import open_features
+from babywalk.buildings.houses import Houses
+from babywalk.navigation.observation import Observer
+from babywalk.navigation.world import Poses, World
+
+WIDTH = 2
+
+
+@pytest.fixture
+def houses() -> Houses:
+    """0 in the middle, 1 east of it, 2 north of it."""
+    return Houses.of([connectivity("h", [(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1), (0, 2)])])
+
+
+@pytest.fixture
+def data(tmp_path: Path, houses: Houses) -> Path:
+    """The features of view v at viewpoint n are (n, v)."""
+    panoramas = (
+        Panorama("h", name, np.column_stack([np.full(36, number), np.arange(36)]).astype(np.float32))
+        for number, name in enumerate(houses.names)
+    )
+    convert_panoramas(tmp_path, "plain", panoramas, houses)
+    return tmp_path
+
+
+def observer(data: Path, houses: Houses, spec: str) -> Observer:
+    return Observer.of(World.of(houses), open_features(data, spec, houses))
+
+
+def test_views_are_features_and_orientations(data: Path, houses: Houses) -> None:
+    seen = observer(data, houses, "plain").views(Poses(np.array([1, 0]), np.array([12 + 3, 12])))
+    assert seen.shape == (2, 36, WIDTH + 128)
+    assert seen.dtype == np.float32
+    assert seen[0, 20, :2].tolist() == [1, 20]
+    # Who faces east sees view 12 + 3 straight ahead and view 24 + 6 (south, 30 degrees up) at the right.
+    assert seen[0, 12 + 3, 2:6] == pytest.approx([0, 1, 0, 1], abs=1e-6)
+    assert seen[0, 24 + 6, 2:6] == pytest.approx([1, 0, 0.5, np.sqrt(0.75)], abs=1e-6)
+    assert (seen[0, :, 2:6] == seen[0, :, -4:]).all()  # tiled
+
+
+def test_candidates_show_the_view_they_lie_in(data: Path, houses: Houses) -> None:
+    seen = observer(data, houses, "plain").candidates(Poses(np.array([0, 2]), np.array([12, 12 + 6])))
+    assert seen.shape == (2, 3, WIDTH + 128)
+    assert not seen[:, 0].any()  # STOP
+    assert seen[0, 1, :6] == pytest.approx([0, 15, 1, 0, 0, 1], abs=1e-6)  # east: view 15, to the right
+    assert seen[0, 2, :6] == pytest.approx([0, 12, 0, 1, 0, 1], abs=1e-6)  # north: view 12, ahead
+    assert seen[1, 1, :6] == pytest.approx([2, 18, 0, 1, 0, 1], abs=1e-6)  # back south, ahead of who faces it
+    assert not seen[1, 2].any()  # there is no second neighbour
+
+
+def test_look_ahead_adds_the_panorama_of_the_neighbour(data: Path, houses: Houses) -> None:
+    sees = observer(data, houses, "plain+lookahead")
+    assert sees.candidate_width == sees.view_width + WIDTH
+    seen = sees.candidates(Poses(np.array([0]), np.array([12])))
+    assert seen[0, :, -2:].tolist() == [[0, 0], [1, 17.5], [2, 17.5]]
+
+
+def test_the_blind_see_directions_alone(data: Path, houses: Houses) -> None:
+    sees = observer(data, houses, "none")
+    poses = Poses(np.array([0]), np.array([12]))
+    assert sees.views(poses).shape == (1, 36, 128)
+    assert sees.candidates(poses)[0, 1, :4] == pytest.approx([1, 0, 0, 1], abs=1e-6)
+
+
+@pytest.mark.parametrize("spec", ["plain", "plain+lookahead", "none"])
+def test_torch_sees_as_numpy_does(data: Path, houses: Houses, spec: str) -> None:
+    torch = pytest.importorskip("torch")
+    sees = observer(data, houses, spec)
+    other = sees.to("cpu")
+    poses = Poses(np.array([0, 1, 2, 0]), np.array([13, 2, 30, 22]))
+    tensors = Poses(torch.as_tensor(poses.viewpoint), torch.as_tensor(poses.view))
+    assert np.allclose(other.views(tensors).numpy(), sees.views(poses))
+    assert np.allclose(other.candidates(tensors).numpy(), sees.candidates(poses))
