@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     data = _command(commands, "data", "make, read, check and describe data", "babywalk data --help")
     _add_data_commands(data.add_subparsers(metavar="COMMAND", required=True))
+    _add_result_commands(commands)
     return parser
 
 
@@ -114,7 +115,9 @@ def _add_data_commands(commands: Any) -> None:
         "babywalk data import --features resnet=raw/ResNet-152-imagenet.tsv data",
         "babywalk data import --glove raw/train_vocab.txt raw/train_glove.npy data",
     )
-    imported.add_argument("folder", type=Path, metavar="DIR", help="the data directory, new or existing")
+    imported.add_argument(
+        "folder", type=Path, nargs="?", metavar="DIR", help="the data directory, new or existing"
+    )
     for flag, what in (
         ("--connectivity", "folder of <scan>_connectivity.json"),
         ("--r2r", "folder of R2R_<split>.json"),
@@ -131,7 +134,6 @@ def _add_data_commands(commands: Any) -> None:
     )
     imported.add_argument(
         "--features",
-        type=_named_file,
         nargs="+",
         default=[],
         metavar="[NAME=]TSV",
@@ -222,14 +224,114 @@ def _add_data_commands(commands: Any) -> None:
     verify.set_defaults(run=_data_verify)
 
 
+def _add_result_commands(commands: Any) -> None:
+    demo = _command(
+        commands, "demo", "show what BabyWalk does on built-in data, from nothing", "babywalk demo demo"
+    )
+    demo.add_argument("folder", type=Path, metavar="DIR", help="where everything goes; kept and reused")
+    demo.set_defaults(run=_demo)
+
+    evaluate = _command(
+        commands,
+        "evaluate",
+        "let an agent walk tasks, and measure it",
+        "babywalk evaluate --agent shortest --data data --on r2r --split val_unseen",
+        "babywalk evaluate --agent random --data data --on r2r,r4r --split val_seen --seeds 10",
+    )
+    evaluate.add_argument("--agent", required=True, metavar="NAME", help="stop, random or shortest")
+    _add_data(evaluate)
+    evaluate.add_argument(
+        "--on", default="r2r", metavar="TASKS", help="tasks with commas between (default: r2r)"
+    )
+    _add_split(evaluate)
+    evaluate.add_argument(
+        "--seeds", type=int, default=1, metavar="N", help="walk N times, with seeds S, S+1, ... (default: 1)"
+    )
+    evaluate.add_argument(
+        "--trajectories", type=Path, metavar="DIR", help="keep what was walked, a result file per task"
+    )
+    _add_measuring(evaluate)
+    evaluate.set_defaults(run=_evaluate)
+
+    score = _command(
+        commands,
+        "score",
+        "check and measure a result file of any agent",
+        "babywalk score results.json --data data --task r2r --split val_unseen",
+        "babywalk score results.json --data data --task r4r --split val_unseen --by-length words",
+    )
+    score.add_argument("results", type=Path, metavar="RESULTS.json", help="in the leaderboard's format")
+    _add_data(score)
+    score.add_argument("--task", default="r2r", metavar="TASK", help="r2r (default), r4r, r6r or r8r")
+    _add_split(score)
+    score.add_argument(
+        "--per-instruction", type=Path, metavar="FILE.csv", help="write the measures of every instruction"
+    )
+    _add_measuring(score)
+    score.set_defaults(run=_score)
+
+    submit = _command(
+        commands,
+        "submit",
+        "write the leaderboard file of a test split from trajectories",
+        "babywalk submit results.json --data data --split test submission.json",
+    )
+    submit.add_argument(
+        "results", type=Path, metavar="RESULTS.json", help="trajectories, with or without headings"
+    )
+    submit.add_argument("file", type=Path, metavar="FILE.json", help="the file to write")
+    _add_data(submit)
+    _add_split(submit, default="test")
+    submit.set_defaults(run=_submit)
+
+    draw = _command(
+        commands,
+        "draw",
+        "draw a house from above, with paths in it",
+        "babywalk draw house.png --data data --house dollhouse_001",
+        "babywalk draw walk.svg --data data --split val_seen --episode 1_0 --results agent=results.json",
+    )
+    draw.add_argument("file", type=Path, metavar="FILE", help="the picture to write: png, svg or pdf")
+    _add_data(draw)
+    draw.add_argument("--house", metavar="SCAN", help="a house by its name")
+    draw.add_argument("--episode", metavar="ID", help="an instruction, as in 4332_0, with its expert path")
+    draw.add_argument("--task", default="r2r", metavar="TASK", help="of the episode (default: r2r)")
+    _add_split(draw, default="val_unseen")
+    draw.add_argument(
+        "--results",
+        type=_named_file,
+        nargs="+",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="result files: their answers to the episode are drawn too",
+    )
+    draw.set_defaults(run=_draw)
+
+
+def _add_measuring(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--by-length",
+        nargs="?",
+        const="words",
+        metavar="WHAT",
+        help="also by length of the instruction (words, the default) or of the path (metres)",
+    )
+    parser.add_argument(
+        "--per-path", action="store_true", help="average over paths instead of over instructions"
+    )
+    _add_seed(parser)
+    _add_json(parser)
+
+
 def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the data directory")
 
 
-def _add_split(parser: argparse.ArgumentParser) -> None:
+def _add_split(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     parser.add_argument(
         "--split",
-        required=True,
+        default=default,
+        required=default is None,
         metavar="SPLIT",
         help="train, val_seen, val_unseen or test; SPLIT:N is a seeded sample of N instructions",
     )
@@ -261,19 +363,24 @@ def _data_dollhouse(options: argparse.Namespace) -> None:
 
 
 def _data_import(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.episodes.importing import RawFiles, import_data
 
-    raw = recipes.RawFiles(
+    if options.folder is None:
+        # What follows --features is taken for a file, the last word too, and that one is the folder.
+        if not options.features:
+            raise ConfigError("Say where the data go: babywalk data import ... DIR.")
+        options.folder = Path(options.features.pop())
+    raw = RawFiles(
         connectivity=options.connectivity,
         r2r=options.r2r,
         boxes=options.boxes,
         categories=options.categories,
         rooms=options.rooms,
-        features=tuple(options.features),
+        features=tuple(_named_file(text) for text in options.features),
         glove=tuple(options.glove) if options.glove else None,
         fine_grained=options.fine_grained,
     )
-    made = recipes.import_data(raw, options.folder, precision=options.precision)
+    made = import_data(raw, options.folder, precision=options.precision)
     _say_imported(made, options, f"babywalk data build r4r r6r r8r --data {options.folder}")
 
 
@@ -377,6 +484,102 @@ def _data_verify(options: argparse.Namespace) -> None:
         raise ConfigError(f"{len(found.findings):,} files are not as their manifests say: {listed}{more}.")
     if not options.json:
         _say("Every file is as its manifest says.")
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    for line in recipes.demo(options.folder):
+        _say(line)
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    if options.seeds < 1:
+        raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
+    seeds = range(options.seed, options.seed + options.seeds)
+    reports = {
+        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_agent(
+            options.agent,
+            options.data,
+            options.on.split(","),
+            options.split,
+            seed=seed,
+            per_path=options.per_path,
+            length=options.by_length,
+            trajectories=options.trajectories,
+        )
+        for seed in seeds
+    }
+    _say_reports(options, reports)
+
+
+def _score(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    report = recipes.score_results(
+        options.results,
+        options.data,
+        options.task,
+        options.split,
+        seed=options.seed,
+        per_path=options.per_path,
+        length=options.by_length,
+        per_instruction=options.per_instruction,
+    )
+    _say_reports(options, {options.results.stem: [report]})
+    if options.per_instruction and not options.json:
+        _say(f"The measures of every instruction are in {options.per_instruction}")
+
+
+def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> None:
+    """Reports of one or more runs over the same tasks, and their mean where there are several."""
+    from babywalk.validation.score_table import length_table, mean_over_runs, score_table
+
+    if options.json:
+        _say_json({run: [asdict(report) for report in reports] for run, reports in runs.items()})
+        return
+    rows = {f"{run} {report.task}": report.measures for run, found in runs.items() for report in found}
+    _say(score_table(rows))
+    if len(runs) > 1:
+        tasks = [report.task for report in next(iter(runs.values()))]
+        means = {
+            task: mean_over_runs([reports[number].measures for reports in runs.values()])
+            for number, task in enumerate(tasks)
+        }
+        _say(f"\nMean over {len(runs)} seeds, and the range of the seeds:")
+        _say(score_table(means, interval="range"))
+    for run, found in runs.items():
+        for report in found:
+            if report.by_length:
+                _say(f"\n{run} {report.task} by length")
+                _say(length_table(report.by_length, options.by_length))
+    first = next(iter(runs.values()))
+    counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
+    _say(f"\nInstructions: {counts}. PL and NE in metres, the rest in percent.")
+
+
+def _submit(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    count = recipes.submit(options.results, options.data, options.split, options.file)
+    _say(f"{count:,} trajectories in {options.file}")
+
+
+def _draw(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    recipes.draw(
+        options.data,
+        options.file,
+        scan=options.house,
+        task=options.task,
+        split=options.split,
+        episode=options.episode,
+        results=options.results,
+    )
+    _say(f"Drawn in {options.file}")
 
 
 def _cell(value: object) -> str:

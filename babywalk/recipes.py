@@ -2,82 +2,43 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from babywalk.assets.boxes import boxes_files, read_boxes
-from babywalk.assets.categories import read_categories
-from babywalk.assets.connectivity import connectivity_files
+import numpy as np
+
 from babywalk.assets.dollhouse import DollhouseConfig, write_dollhouse
-from babywalk.assets.fine_grained import read_fine_grained
-from babywalk.assets.glove import read_glove
-from babywalk.assets.layout import CONNECTIVITY, FINE_GRAINED, PLANS, RAW, WALKS, WORD_VECTORS
-from babywalk.assets.manifest import MANIFEST, component
+from babywalk.assets.layout import PLANS, RAW
+from babywalk.assets.manifest import component
 from babywalk.assets.r2r import write_walks
-from babywalk.assets.rooms import read_rooms
-from babywalk.assets.view_features import read_view_features
-from babywalk.buildings.converting import convert_panoramas, convert_parts
-from babywalk.buildings.objects.build import object_parts
+from babywalk.assets.results import write_results
 from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.importing import Imported, RawFiles, import_into
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
-from babywalk.errors import ConfigError, DataError
+from babywalk.errors import ConfigError, unknown
 from babywalk.files import replacing_folder
+from babywalk.policies.simple import SIMPLE_AGENTS, RandomAgent
 from babywalk.progress import progress
+from babywalk.validation.answers import as_answers, read_answers
+from babywalk.validation.data_table import data_table
+from babywalk.validation.evaluation import (
+    Evaluation,
+    Group,
+    Measured,
+    by_length,
+    evaluate,
+    summarise,
+    walk_all,
+)
+from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
 from babywalk.validation.figures.saving import save
+from babywalk.validation.score_table import score_table, write_per_instruction
 
-OBJECTS = "objects"  # the name of the features that are made from object boxes
-
-_MATTERPORT = "Derived from Matterport3D: use is subject to its terms (non-commercial research)."
-_NOTES = {
-    CONNECTIVITY: ("Navigation graphs of Matterport3DSimulator, MIT licence.",),
-    WALKS: ("Room-to-Room (Anderson et al. 2018), MIT licence.",),
-    OBJECTS: ("Object boxes of REVERIE (Qi et al. 2020).", _MATTERPORT),
-    WORD_VECTORS: ("GloVe (Pennington et al. 2014), rows of Speaker-Follower, BSD-2 licence.",),
-    FINE_GRAINED: ("Fine-Grained R2R (Hong et al. 2020), MIT licence.",),
-}
 _BUILT_IN = ("Made by BabyWalk's Dollhouse: free of any licence.",)
-
-
-@dataclass(frozen=True, slots=True)
-class RawFiles:
-    """Where the raw files of a data set lie; None or empty for what there is not."""
-
-    connectivity: Path | None = None
-    r2r: Path | None = None
-    boxes: Path | None = None
-    categories: Path | None = None
-    rooms: Path | None = None
-    features: tuple[tuple[str, Path], ...] = ()  # name and TSV of each source
-    glove: tuple[Path, Path] | None = None  # words, vectors
-    fine_grained: Path | None = None
-    plans: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What an import brought in, a line each for people."""
-
-    folder: Path
-    lines: tuple[str, ...]
-
-
-def import_data(
-    raw: RawFiles, folder: Path, *, precision: str = "float16", notes: Sequence[str] | None = None
-) -> Imported:
-    """Turn raw files into a data directory, or add to one that is there.
-
-    A new directory appears whole or not at all; an existing one is changed component by component.
-    `notes` replaces the publishers' licence notes where the files are of another origin.
-    """
-    with _data_directory(folder, raw) as target:
-        lines = list(_import(raw, target, precision, notes))
-    return Imported(folder, tuple(lines))
 
 
 def make_dollhouse(folder: Path, config: DollhouseConfig, *, precision: str = "float16") -> Imported:
@@ -98,7 +59,7 @@ def make_dollhouse(folder: Path, config: DollhouseConfig, *, precision: str = "f
             fine_grained=raw / "fgr2r",
             plans=raw / "plans",
         )
-        lines = list(_import(files, target, precision, _BUILT_IN))
+        lines = list(import_into(target, files, precision=precision, notes=_BUILT_IN))
         dataset = Dataset(target)
         for name in TASKS:
             for split in _joinable(dataset):
@@ -134,105 +95,143 @@ def export_task(folder: Path, name: str, split: str, file: Path, *, seed: int = 
     return len(task)
 
 
-def _import(raw: RawFiles, target: Path, precision: str, notes: Sequence[str] | None) -> Iterator[str]:
-    """Bring in each kind of file, the ones that others stand on first; yields a line about each."""
-    if raw.connectivity:
-        files = connectivity_files(raw.connectivity)
-        _copy(files, target / CONNECTIVITY, "navigation graphs", _notes(CONNECTIVITY, notes))
-    dataset = Dataset(target)
-    houses = dataset.houses
-    yield f"houses: {len(houses):,}, viewpoints: {len(houses.names):,}"
-    if raw.r2r:
-        files = _matching(raw.r2r, "R2R_*.json")
-        _copy(files, target / WALKS, "described walks", _notes(WALKS, notes))
-    for split in dataset.splits:  # reads, and so checks, every walk
-        walks = dataset.walks(split)
-        yield f"r2r {split}: {len(walks.texts):,} instructions of {len(walks):,} paths"
-    for name, file in raw.features:
-        rows = progress(read_view_features(file), f"Converting {name}", unit="panorama")
-        kept, strangers = convert_panoramas(
-            target, name, rows, houses, precision=precision, notes=notes or (_MATTERPORT,)
-        )
-        extra = f", {strangers:,} of no house here left out" if strangers else ""
-        yield f"features {name}: {kept:,} panoramas{extra}"
-    if raw.boxes:
-        yield _import_objects(raw, dataset, precision, _notes(OBJECTS, notes))
-    if raw.glove:
-        vectors = read_glove(*raw.glove)
-        with component(target / WORD_VECTORS, "word vectors", notes=_notes(WORD_VECTORS, notes)) as draft:
-            shutil.copyfile(raw.glove[0], draft.folder / "vocab.txt")
-            shutil.copyfile(raw.glove[1], draft.folder / "vectors.npy")
-        yield f"word vectors: {len(vectors.words):,} of width {vectors.vectors.shape[1]}"
-    if raw.fine_grained:
-        files = _matching(raw.fine_grained, "FGR2R_*.json")
-        aligned = sum(len(read_fine_grained(file)) for file in files)
-        _copy(files, target / FINE_GRAINED, "sub-instructions", _notes(FINE_GRAINED, notes))
-        yield f"sub-instructions: of {aligned:,} paths"
-    if raw.plans:
-        _copy(_matching(raw.plans, "*.json"), target / PLANS, "floor plans", notes or ())
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How one task was walked, in every way it was asked for."""
+
+    task: str
+    split: str
+    episodes: int
+    measures: dict[str, Measured]
+    by_length: list[Group]
 
 
-def _import_objects(raw: RawFiles, dataset: Dataset, precision: str, notes: Sequence[str]) -> str:
+def score_results(
+    file: Path,
+    folder: Path,
+    task: str,
+    split: str,
+    *,
+    seed: int = 0,
+    per_path: bool = False,
+    length: str | None = None,
+    per_instruction: Path | None = None,
+) -> Report:
+    """Check and score the result file of any agent."""
+    loaded = Dataset(folder).task(task, split, seed=seed)
+    found = evaluate(loaded, read_answers(file, loaded))
+    if per_instruction:
+        write_per_instruction(per_instruction, found)
+    return _report(found, seed, per_path, length)
+
+
+def evaluate_agent(
+    name: str,
+    folder: Path,
+    tasks: Sequence[str],
+    split: str,
+    *,
+    seed: int = 0,
+    per_path: bool = False,
+    length: str | None = None,
+    trajectories: Path | None = None,
+) -> list[Report]:
+    """Let an agent walk tasks and score it; its trajectories are kept as <folder>/<task>_<split>.json."""
+    if name not in SIMPLE_AGENTS:
+        raise unknown("Agent", name, SIMPLE_AGENTS)
+    agent, dataset = SIMPLE_AGENTS[name](seed), Dataset(folder)
+    reports = []
+    for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
+        walked = walk_all(agent, loaded)
+        if trajectories:
+            write_results(trajectories / f"{loaded.name}_{loaded.split}.json", as_answers(walked, loaded))
+        reports.append(_report(evaluate(loaded, walked), seed, per_path, length))
+    return reports
+
+
+def submit(results: Path, folder: Path, split: str, file: Path) -> int:
+    """Check trajectories of R2R and write them as the leaderboard reads them; returns how many."""
+    task = Dataset(folder).task("r2r", split)
+    write_results(file, as_answers(read_answers(results, task), task))
+    return len(task)
+
+
+def draw(
+    folder: Path,
+    file: Path,
+    *,
+    scan: str | None = None,
+    task: str = "r2r",
+    split: str = "val_unseen",
+    episode: str | None = None,
+    results: Sequence[tuple[str, Path]] = (),
+) -> None:
+    """Draw a house from above: alone, or with an episode's expert path and what result files answer to it."""
+    dataset = Dataset(folder)
     houses = dataset.houses
-    boxes = boxes_files(raw.boxes) if raw.boxes else []
-    categories = raw.categories or _beside(raw.boxes, "category_mapping.tsv")
-    # Words are chosen on training houses, so that nothing of the unseen ones shapes the features.
-    train = dataset.walks("train" if "train" in dataset.splits else dataset.splits[0])
-    scans = {houses.scans[house] for house in houses.house_of[train.paths.firsts]}
-    parts = object_parts(
+    trajectories: list[Trajectory] = []
+    title, instruction = scan or "", ""
+    if episode is not None:
+        loaded = dataset.task(task, split)
+        number = loaded.number_of(episode)
+        described = loaded[number]
+        scan, title, instruction = described.scan, f"{task.upper()} {episode}", described.instruction
+        path = loaded.paths[int(loaded.chain_of(np.array([number]))[0])]
+        trajectories.append(Trajectory("expert", tuple(path.tolist())))
+        for label, answers in results:
+            walked = read_answers(answers, loaded).viewpoints[number]
+            trajectories.append(Trajectory(label, tuple(walked.tolist())))
+    if scan is None:
+        raise ConfigError("Say what to draw: --house SCAN, or --episode ID with --task and --split.")
+    houses.viewpoints(scan)  # refuses a house that is not there
+    plan = folder / PLANS / f"{scan}.json"
+    figure = draw_house(
         houses,
-        (read_boxes(file) for file in progress(boxes, "Reading boxes", unit="panorama")),
-        categories=read_categories(categories) if categories else None,
-        rooms=read_rooms(raw.rooms) if raw.rooms else None,
-        vocabulary_scans=scans,
+        scan,
+        trajectories,
+        plan=plan if plan.exists() else None,
+        title=title,
+        instruction=instruction,
     )
-    convert_parts(dataset.folder, OBJECTS, parts, houses, precision=precision, notes=notes)
-    widths = ", ".join(f"{part.name} {len(part.columns)}" for part in parts)
-    return f"features {OBJECTS}: {widths}"
+    save(figure, file)
 
 
-@contextmanager
-def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
-    """The folder to fill: a new data directory in the making, or an existing one."""
-    if not folder.exists() or not any(folder.iterdir()):
-        missing = [
-            flag for flag, given in (("--connectivity", raw.connectivity), ("--r2r", raw.r2r)) if not given
-        ]
-        if missing:
-            raise ConfigError(f"A new data directory needs {' and '.join(missing)}.")
-        with replacing_folder(folder) as temporary:
-            yield temporary
-    elif not any(folder.glob(f"*/{MANIFEST}")):
-        raise ConfigError(
-            f"{folder}: is neither empty nor a data directory of BabyWalk. Give another folder."
-        )
-    else:
-        yield folder
+def demo(folder: Path) -> Iterator[str]:
+    """Show what the package does on built-in data, from nothing; yields lines for people."""
+    data = folder / "data"
+    if not data.exists():
+        yield "Building the Dollhouse: 30 houses with views, walks and instructions ..."
+        make_dollhouse(data, DollhouseConfig())
+    yield data_table(data_statistics(data, figure=folder / "lengths.png"))
+    picture = folder / "house.png"
+    task = Dataset(data).task("r4r", "val_unseen")
+    random = RandomAgent()
+    answers = folder / "random.json"
+    write_results(answers, as_answers(walk_all(random, task), task))
+    draw(data, picture, task="r4r", episode=task[0].id, results=[("random", answers)])
+    yield ""
+    for name in SIMPLE_AGENTS:
+        reports = evaluate_agent(name, data, list(TASKS), "val_unseen")
+        yield score_table({f"{name} {report.task}": report.measures for report in reports})
+    yield f"""
+What was made:
+  {data}         the data directory (babywalk data verify {data})
+  {picture}   a house from above: an expert's path and a random walk
+  {folder / "lengths.png"}  how long instructions and paths are
+Try next:
+  babywalk draw {folder / "other.svg"} --data {data} --house dollhouse_001
+  babywalk evaluate --agent random --data {data} --on r2r,r8r --split val_seen --by-length words
+  babywalk data export r4r --data {data} --split val_unseen R4R_val_unseen.json"""
 
 
-def _copy(files: Sequence[Path], folder: Path, what: str, notes: Sequence[str]) -> None:
-    with component(folder, what, notes=notes) as draft:
-        for file in files:
-            shutil.copyfile(file, draft.folder / file.name)
-
-
-def _notes(kind: str, notes: Sequence[str] | None) -> Sequence[str]:
-    return _NOTES[kind] if notes is None else notes
-
-
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder.")
-    files = sorted(folder.glob(pattern))
-    if not files:
-        raise DataError(f"{folder}: has no file named {pattern}.")
-    return files
-
-
-def _beside(folder: Path | None, name: str) -> Path | None:
-    """A file in a folder or beside it, if there is one."""
-    places = [folder / name, folder.parent / name] if folder else []
-    return next((file for file in places if file.is_file()), None)
+def _report(found: Evaluation, seed: int, per_path: bool, length: str | None) -> Report:
+    return Report(
+        task=found.task.name,
+        split=found.task.split,
+        episodes=len(found.task),
+        measures=summarise(found, seed=seed, per_path=per_path),
+        by_length=by_length(found, length) if length else [],
+    )
 
 
 def _joinable(dataset: Dataset) -> list[str]:

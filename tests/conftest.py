@@ -30,9 +30,10 @@ def real_dataset(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
     def make(folder: Path) -> None:
         from babywalk import recipes
+        from babywalk.episodes.importing import RawFiles, import_data
 
-        raw = recipes.RawFiles(connectivity=real_data / "connectivity", r2r=real_data / "R2R")
-        recipes.import_data(raw, folder)
+        raw = RawFiles(connectivity=real_data / "connectivity", r2r=real_data / "R2R")
+        import_data(raw, folder)
         recipes.build_tasks(folder, ["r4r", "r6r", "r8r"], None, full=False, seed=0)
 
     return once(tmp_path_factory, "real_dataset", make)

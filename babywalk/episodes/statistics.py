@@ -86,15 +86,7 @@ def _unknown_words(dataset: Dataset, vocabulary: Vocabulary, split: str) -> Word
 
 def lengths(task: Task) -> Lengths:
     """The lengths of a task's instructions and paths."""
-    return Lengths(_words(task), task.paths.lengths[task.chains_used])
-
-
-def path_metres(task: Task) -> NDArray[np.float64]:
-    """(C,) metres along each path."""
-    paths = task.paths
-    step = task.houses.distance(paths.values[:-1], paths.values[1:])
-    step[paths.start[1:-1] - 1] = 0.0  # from one path's end to the next path's start
-    return np.add.reduceat(np.append(step, 0.0), paths.start[:-1])
+    return Lengths(words_per_instruction(task), task.paths.lengths[task.chains_used])
 
 
 def _task_statistics(task: Task) -> TaskStatistics:
@@ -106,8 +98,8 @@ def _task_statistics(task: Task) -> TaskStatistics:
         instructions=len(task),
         paths=len(used),
         full_instructions=task.full_size,
-        words=float(_words(task).mean()) if len(task) else 0.0,
-        metres=float(path_metres(task)[used].mean()) if walked else None,
+        words=float(words_per_instruction(task).mean()) if len(task) else 0.0,
+        metres=float(task.path_metres[used].mean()) if walked else None,
         viewpoints=float(paths.lengths[used].mean()) if walked else None,
         shortest_metres=(
             float(task.houses.distance(paths.firsts, paths.lasts)[used].mean()) if walked else None
@@ -115,7 +107,7 @@ def _task_statistics(task: Task) -> TaskStatistics:
     )
 
 
-def _words(task: Task) -> NDArray[np.int64]:
+def words_per_instruction(task: Task) -> NDArray[np.int64]:
     """(E,) words of each instruction: those of its texts together, each text counted once."""
     per_text = np.array([len(tokenise(text)) for text in task.walks.texts], dtype=np.int64)
     total: NDArray[np.int64] = per_text[task.texts_of(np.arange(len(task)))].sum(axis=-1)

@@ -21,7 +21,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.episodes.episode import Episode
 from babywalk.episodes.joining import Joint, chains, joined_paths
 from babywalk.episodes.walks import Walks
-from babywalk.errors import ConfigError
+from babywalk.errors import ConfigError, unknown
 from babywalk.ragged import Ragged, starts
 from babywalk.seeding import generator
 
@@ -74,6 +74,14 @@ class Task:
         return joined_paths(self.walks, self.houses, self.chain)
 
     @cached_property
+    def path_metres(self) -> NDArray[np.float64]:
+        """(C,) metres along each path."""
+        steps, start = self.paths.values, self.paths.start
+        length = np.append(self.houses.distance(steps[:-1], steps[1:]), 0.0)
+        length[start[1:] - 1] = 0.0  # from one path's end to the next path's start
+        return np.add.reduceat(length, start[:-1])
+
+    @cached_property
     def path_ids(self) -> NDArray[np.int64]:
         """(C,) the publisher's number of each walk; chains of several are numbered from 0."""
         if self.chain.shape[1] == 1:
@@ -116,6 +124,13 @@ class Task:
             full, first = np.searchsorted(self.counted, full), np.searchsorted(self.counted, first)
         paths, numbers = self.path_ids[chain], full - first
         return [f"{path}_{number}" for path, number in zip(paths.tolist(), numbers.tolist(), strict=True)]
+
+    def number_of(self, id_: str) -> int:
+        """The number of an episode by its id."""
+        ids = self.ids(np.arange(len(self)))
+        if id_ not in ids:
+            raise unknown(f"Episode of {self.name} {self.split}", id_, ids[:3])
+        return ids.index(id_)
 
     def sampled(self, size: int, *, seed: int = 0) -> Task:
         """A uniform draw of `size` episodes without repeats, in their order and with their ids."""

@@ -119,7 +119,6 @@ def poses_at(viewpoints: Array, headings: Array) -> Poses:
     return Poses(np.asarray(viewpoints, dtype=np.int64), column + COLUMNS)
 
 
-def headings(poses: Poses) -> tuple[Array, Array]:
-    """Heading and elevation in radians."""
-    view = np.asarray(poses.view)
+def angles(view: Array) -> tuple[Array, Array]:
+    """Heading and elevation in radians of the views that are faced."""
     return VIEW_HEADINGS[view], VIEW_ELEVATIONS[view]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import COLUMNS, STEP
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, Poses, World, poses_at
-from babywalk.policies.agent import Diary, Index, Trajectories
+from babywalk.policies.agent import Agent, Diary, Index, Trajectories
 from babywalk.seeding import generator
 
 _FORWARD_MOVES = 5
@@ -73,7 +73,7 @@ class RandomAgent:
         poses = starts(task, episodes)
         poses = Poses(poses.viewpoint, (poses.column + turns) % COLUMNS + COLUMNS)
         world = World.of(task.houses)
-        ahead = _neighbours_ahead(task.houses, world)
+        ahead = _neighbours_ahead(world)
         diary = Diary(poses)
         actions, moves = turns.copy(), np.zeros(len(turns), dtype=np.int64)
         while (busy := (moves < _FORWARD_MOVES) & (actions < _MOST_ACTIONS)).any():
@@ -89,7 +89,7 @@ class RandomAgent:
         return diary.trajectories()
 
 
-def _neighbours_ahead(houses: Houses, world: World) -> NDArray[np.int64]:
+def _neighbours_ahead(world: World) -> NDArray[np.int64]:
     """(N, 12) the neighbour nearest to straight ahead for each heading; -1 where none is in the cone."""
     sine, cosine = world.bearing[..., 0], world.bearing[..., 1]
     column = np.arange(COLUMNS) * STEP
@@ -101,9 +101,9 @@ def _neighbours_ahead(houses: Houses, world: World) -> NDArray[np.int64]:
     return np.where(inside, np.take_along_axis(world.target, best, axis=1), -1)
 
 
-def simple_agent(name: str, *, seed: int = 0) -> StopAgent | ShortestAgent | RandomAgent | None:
-    """A simple agent by its name, or None."""
-    return {"stop": StopAgent(), "shortest": ShortestAgent(), "random": RandomAgent(seed)}.get(name)
-
-
-SIMPLE_AGENTS = ("stop", "random", "shortest")
+# Each from a seed, which only the random one looks at.
+SIMPLE_AGENTS: dict[str, Callable[[int], Agent]] = {
+    "stop": lambda _: StopAgent(),
+    "random": RandomAgent,
+    "shortest": lambda _: ShortestAgent(),
+}

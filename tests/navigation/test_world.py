@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babywalk.buildings.houses import Houses
-from babywalk.navigation.world import STOP, Poses, World, headings, poses_at
+from babywalk.navigation.world import STOP, Poses, World, angles, poses_at
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_who_moves_faces_the_view_of_the_move(world: World) -> None:
     assert after.viewpoint.tolist() == [4, 5, 6, 3]
     # East is column 3, south column 6, both level (row 1); 45 degrees up is nearest to row 2.
     assert after.view.tolist() == [12 + 3, 12 + 6, 24 + 0, 12 + 6]
-    heading, elevation = headings(after)
+    heading, elevation = angles(after.view)
     assert np.degrees(heading) == pytest.approx([90, 180, 0, 180])
     assert np.degrees(elevation) == pytest.approx([0, 0, 30, 0])
 

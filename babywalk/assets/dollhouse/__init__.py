@@ -3,7 +3,8 @@
 It needs no licence and no download, and it comes in through the same readers as the real data.
 """
 
+from babywalk.assets.dollhouse.config import DollhouseConfig
 from babywalk.assets.dollhouse.house import DollHouse, build_house
-from babywalk.assets.dollhouse.write import DollhouseConfig, write_dollhouse
+from babywalk.assets.dollhouse.write import write_dollhouse
 
 __all__ = ["DollHouse", "DollhouseConfig", "build_house", "write_dollhouse"]

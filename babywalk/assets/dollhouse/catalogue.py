@@ -125,7 +125,9 @@ HOLDINGS = {
         "hallway": (
             "bench, side table, cabinet, plant, lamp, statue, vase, clock, coat rack, painting, mirror, rug"
         ),
-        "entryway": "chair, bench, side table, plant, statue, vase, coat rack, painting, mirror, mat, chandelier",
+        "entryway": (
+            "chair, bench, side table, plant, statue, vase, coat rack, painting, mirror, mat, chandelier"
+        ),
         "living room": (
             "couch, piano, armchair, ottoman, coffee table, side table, bookshelf, fireplace, tv, plant, "
             "lamp, statue, vase, painting, window, curtains, rug, chandelier"
@@ -146,7 +148,9 @@ HOLDINGS = {
             "bed, desk, armchair, chair, bench, nightstand, dresser, wardrobe, tv, plant, lamp, guitar, "
             "painting, mirror, window, curtains, rug"
         ),
-        "bathroom": "bathtub, stool, cabinet, sink, toilet, shower, laundry basket, plant, mirror, mat, towels",
+        "bathroom": (
+            "bathtub, stool, cabinet, sink, toilet, shower, laundry basket, plant, mirror, mat, towels"
+        ),
         "office": "desk, armchair, chair, bookshelf, plant, lamp, clock, trash can, painting, window, rug",
         "library": (
             "couch, desk, piano, armchair, bookshelf, fireplace, plant, lamp, statue, clock, painting, "

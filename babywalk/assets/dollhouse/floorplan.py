@@ -208,7 +208,8 @@ class _Draft:
         rest = ["bedroom", "office", "library", "gym", "family room", "game room", "laundry room", "bedroom"]
         if storey == 1:
             rest += ["bedroom", "closet"]
-        extra = [rest[index] for index in self.rng.permutation(len(rest))]
+        taken = None if end is None else self.rooms[end].kind
+        extra = [rest[index] for index in self.rng.permutation(len(rest)) if rest[index] != taken]
         kinds = (must + extra)[: len(fronts)]
         by_need = sorted(kinds, key=lambda kind: (kind in _PRIVATE, kind not in _SOCIAL))
         by_area = sorted(fronts, key=lambda room: -self.rooms[room].rect.area)
@@ -218,8 +219,8 @@ class _Draft:
         for rear in rears:
             front = max(fronts, key=lambda room: self._touching(room, rear))
             owner = self.rooms[front].kind
-            kinds = ["laundry room", "closet"] if owner == "kitchen" else ["bathroom", "closet"]
-            self._rename(rear, kinds[int(self.rng.random() < 0.35)])
+            wet = "laundry room" if owner in ("kitchen", "bathroom") else "bathroom"
+            self._rename(rear, "closet" if self.rng.random() < 0.35 else wet)
             self._door(front, rear, "door")
 
     def _side_doors(self, pairs: list[tuple[int, int]]) -> None:

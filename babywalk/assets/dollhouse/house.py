@@ -37,11 +37,9 @@ class DollHouse:
 
 def build_house(seed: int, index: int) -> DollHouse:
     """House number `index` of a data set."""
-    for attempt in count():
-        house = _attempt(f"dollhouse_{index:03d}", index, generator(seed, "house", index, attempt))
-        if house is not None:
-            return house
-    raise RuntimeError("unreachable")
+    scan = f"dollhouse_{index:03d}"
+    attempts = (_attempt(scan, index, generator(seed, "house", index, number)) for number in count())
+    return next(house for house in attempts if house is not None)
 
 
 def _attempt(scan: str, index: int, rng: np.random.Generator) -> DollHouse | None:

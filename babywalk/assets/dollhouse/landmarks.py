@@ -56,8 +56,9 @@ class Landmarks:
         return any(self.clear(viewer, thing) for thing, name in enumerate(self.names) if name in STAIRS)
 
     def near(self, viewer: int, reach: float) -> list[int]:
-        """Furniture within reach of a viewpoint, nearest first; nothing that hangs overhead."""
-        ok = self._seen(viewer) & ~self._named(_OVERHEAD) & (self.sight.distance[viewer] <= reach)
+        """Furniture of the same room within reach of a viewpoint, nearest first; nothing overhead."""
+        here = np.array([thing.room == self.house.rooms[viewer] for thing in self.sight.things])
+        ok = self._seen(viewer) & here & ~self._named(_OVERHEAD) & (self.sight.distance[viewer] <= reach)
         return sorted(np.flatnonzero(ok).tolist(), key=lambda thing: self.sight.distance[viewer, thing])
 
     def passed(self, nodes: tuple[int, ...], leg: Leg) -> list[tuple[int, str]]:

@@ -14,7 +14,7 @@ from babywalk.assets.dollhouse.viewpoints import LANDING
 
 LegKind = Literal["inside", "door", "up", "down"]
 Turn = Literal["straight", "slight", "turn", "sharp", "around"]
-_BEND = np.radians(35.0)  # a larger turn ends a leg
+_BEND = np.radians(50.0)  # a larger turn ends a leg
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ where they are seen and not mistaken for others. Speakers differ in how much the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,7 +115,7 @@ def _inside(voice: Voice, legs: Sequence[Leg], number: int) -> str:
     """Walking within a room."""
     leg = legs[number]
     turn = _turn(voice, leg, number, needed=leg.turn_kind != "slight")
-    on = number > 0 and not turn
+    on = _goes_on(leg, number, turn)
     if voice.chance(voice.speaker.detail):
         marked = _past_or_towards(voice, leg, on=on)
         if marked:
@@ -148,10 +148,11 @@ def _past_or_towards(voice: Voice, leg: Leg, *, on: bool) -> str | None:
     """Walking past something, towards it, or up to it; None if there is nothing to name."""
     nodes = voice.path.nodes
     ahead = voice.landmarks.ahead(nodes, leg)[:2]
-    at_the_end = voice.landmarks.sight.distance[nodes[leg.last]]
-    ways = [(phrases.PAST, thing, side) for thing, side in voice.landmarks.passed(nodes, leg)[:3]]
+    reached = [thing for thing in voice.landmarks.near(nodes[leg.last], 1.6) if thing in ahead]
+    ways: list[tuple[Sequence[str], int, str]] = []
+    ways += [(phrases.PAST, thing, side) for thing, side in voice.landmarks.passed(nodes, leg)[:3]]
     ways += [(phrases.TOWARDS, thing, "") for thing in ahead]
-    ways += [(phrases.UNTIL, thing, "") for thing in ahead if at_the_end[thing] < 1.6]
+    ways += [(phrases.UNTIL, thing, "") for thing in reached]
     for index in voice.rng.permutation(len(ways)):
         table, thing, side = ways[index]
         name = voice.name(thing, leg.first)
@@ -190,13 +191,16 @@ def _door(voice: Voice, legs: Sequence[Leg], number: int) -> str:
     way = ""
     if not single and not across and voice.chance(0.5 * voice.speaker.detail):
         approach = Leg("inside", first, last - 1, leg.turn, leg.bend, leg.turn)
-        marked = _past_or_towards(voice, approach, on=number > 0 and not turn)
+        marked = _past_or_towards(voice, approach, on=_goes_on(leg, number, turn))
         way = f"{marked} and " if marked else ""
-    if sided and not single and voice.chance(0.9 if here in _PASSAGES else 0.3):
+    if sided and not single and (here in _PASSAGES or voice.chance(0.3)):
         voice.claim("side", last - 1, side)
-        return turn + way + voice.say(sideways, first, last, side=side, door=door)
+        if turn and not way and here in _PASSAGES:
+            way = voice.say(phrases.ALONG_HALLWAY, first, last, straight=False) + " and "
+        calm = [phrase for phrase in sideways if not turn or way or not phrase.startswith(("turn", "take"))]
+        return turn + way + voice.say(calm, first, last, side=side, door=door)
     straight = (single or across) and (bool(turn) or leg.turn_kind == "straight")
-    on = not turn and not way and number > 0
+    on = not way and _goes_on(leg, number, turn)
     return turn + way + voice.say(anyhow, first, last, door=door, straight=straight, on=on)
 
 
@@ -228,6 +232,7 @@ def _counted_door(voice: Voice, legs: Sequence[Leg], number: int) -> str | None:
 
 def _stairs(voice: Voice, leg: Leg, number: int) -> str:
     turn = _turn(voice, leg, number, needed=leg.turn_kind in ("turn", "sharp", "around"))
+    tables: Mapping[str, Sequence[str]]
     if voice.level(leg.last) == LANDING:
         tables = phrases.HALF_STAIRS
     elif voice.level(leg.first) == LANDING:
@@ -244,7 +249,7 @@ def _turn(voice: Voice, leg: Leg, number: int, *, needed: bool) -> str:
     if opening:
         return opening
     kind = leg.turn_kind
-    if kind == "straight" or not (needed or voice.chance(0.4)):
+    if kind == "straight" or not (needed or voice.chance(0.3)):
         return ""
     text = voice.pick(phrases.TURNS[kind]).format(side=leg.side)
     voice.claim("turn", leg.first, f"{kind} {leg.side}")
@@ -255,6 +260,11 @@ def _turn(voice: Voice, leg: Leg, number: int, *, needed: bool) -> str:
                 voice.claim("near", leg.first, thing=thing)
                 return f"{text} at the {name} and "
     return text + " and "
+
+
+def _goes_on(leg: Leg, number: int, turn: str) -> bool:
+    """Whether one can say "keep walking": a leg that is not the first and hardly changes direction."""
+    return number > 0 and not turn and leg.turn_kind in ("straight", "slight")
 
 
 def _opening(voice: Voice) -> str | None:

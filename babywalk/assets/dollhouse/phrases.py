@@ -73,7 +73,7 @@ ACROSS_ROOM = (
     "cross the {room}",
     "{go} to the other side of the {room}",
 )
-FORWARD = ("{go} forward", "{go} straight", "{go} straight ahead", "{go} forward a few steps", "{go} ahead")
+FORWARD = ("{go} forward", "{go} straight", "{go} straight ahead", "{go} forward a few steps", "walk ahead")
 PAST = (
     "{go} past the {thing} on your {side}",
     "{go} past the {thing} on the {side}",

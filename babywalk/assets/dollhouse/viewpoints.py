@@ -18,7 +18,7 @@ from babywalk.assets.dollhouse.geometry import Bools, Floats, Point, Rect, corne
 LANDING = 2  # the level of the stairs' landing; 0 and 1 are the storeys
 _LONGEST = 3.0  # metres between neighbours, except on stairs
 _NEAREST = 1.5  # metres between any two viewpoints of a room
-_SPREAD = 1.6  # metres between viewpoints that only fill a room
+_SPREAD = 1.5  # metres between viewpoints that only fill a room
 _BODY = 0.15  # metres a walker needs on either side
 
 

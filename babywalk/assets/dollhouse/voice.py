@@ -30,10 +30,10 @@ class Speaker:
 
 SPEAKERS = (
     Speaker(detail=0.10, adjectives=0.2, breaks=0.40, merges=1.0, asides=0.00),
-    Speaker(detail=0.20, adjectives=0.3, breaks=0.50, merges=0.9, asides=0.03),
-    Speaker(detail=0.55, adjectives=0.5, breaks=0.45, merges=0.7, asides=0.04),
-    Speaker(detail=0.30, adjectives=0.6, breaks=0.35, merges=0.9, asides=0.08),
-    Speaker(detail=0.15, adjectives=0.2, breaks=0.80, merges=1.0, asides=0.00),
+    Speaker(detail=0.15, adjectives=0.3, breaks=0.50, merges=0.9, asides=0.03),
+    Speaker(detail=0.40, adjectives=0.5, breaks=0.45, merges=0.8, asides=0.04),
+    Speaker(detail=0.20, adjectives=0.5, breaks=0.35, merges=0.9, asides=0.08),
+    Speaker(detail=0.10, adjectives=0.2, breaks=0.80, merges=1.0, asides=0.00),
 )
 
 

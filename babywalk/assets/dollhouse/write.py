@@ -19,6 +19,7 @@ from babywalk.assets.boxes import write_boxes
 from babywalk.assets.categories import write_categories
 from babywalk.assets.connectivity import SUFFIX, Connectivity, write_connectivity
 from babywalk.assets.dollhouse.catalogue import ROOMS, categories
+from babywalk.assets.dollhouse.config import SPLITS, DollhouseConfig
 from babywalk.assets.dollhouse.embedding import embed, semantics
 from babywalk.assets.dollhouse.house import EYES, DollHouse, build_house
 from babywalk.assets.dollhouse.landmarks import Landmarks
@@ -32,66 +33,9 @@ from babywalk.assets.fine_grained import FineGrainedWalk, fine_grained_file, wri
 from babywalk.assets.r2r import Walk, r2r_file, write_walks
 from babywalk.assets.rooms import write_rooms
 from babywalk.assets.view_features import Panorama, write_view_features
-from babywalk.errors import ConfigError
 from babywalk.files import write_json
 from babywalk.progress import progress
 from babywalk.seeding import generator
-
-SPLITS = ("train", "val_seen", "val_unseen", "test")
-_UNSEEN_SHARE = 0.2  # of the houses
-
-
-@dataclass(frozen=True, slots=True)
-class DollhouseConfig:
-    """How many houses and walks, how wide and noisy the features are, and the seed of it all."""
-
-    houses: int = 30  # every fifth is kept for val_unseen and test, at least one
-    seed: int = 0
-    width: int = 64  # numbers per view
-    noise: float = 0.1  # standard deviation, where a thing that fills the view adds numbers of about 1
-    train_paths: int = 60  # per training house
-    val_seen_paths: int = 8  # per training house
-    val_unseen_paths: int = 30  # per other house
-    test_paths: int = 8  # per other house
-    instructions: int = 3  # per path, each by another speaker
-
-    def __post_init__(self) -> None:
-        least = {
-            "houses": 2,
-            "seed": 0,
-            "width": 1,
-            "train_paths": 1,
-            "val_seen_paths": 1,
-            "val_unseen_paths": 1,
-            "test_paths": 1,
-            "instructions": 1,
-        }
-        for name, low in least.items():
-            value = getattr(self, name)
-            if value < low:
-                raise ConfigError(f"Dollhouse: {name} = {value} is too small; it must be at least {low}.")
-        if self.houses > 1000:
-            raise ConfigError(f"Dollhouse: houses = {self.houses} is too large; it must be at most 1000.")
-        if self.instructions > len(SPEAKERS):
-            raise ConfigError(
-                f"Dollhouse: instructions = {self.instructions} is too large; "
-                f"it must be at most {len(SPEAKERS)}, as many as there are speakers."
-            )
-        if not 0 <= self.noise < np.inf:
-            raise ConfigError(
-                f"Dollhouse: noise = {self.noise} cannot work; it must be 0 or a positive number."
-            )
-
-    @property
-    def unseen_houses(self) -> int:
-        """How many houses, the last ones, are not for training."""
-        return max(1, round(_UNSEEN_SHARE * self.houses))
-
-    def paths(self, house: int) -> dict[str, int]:
-        """How many paths of each split are drawn in a house."""
-        if house < self.houses - self.unseen_houses:
-            return {"train": self.train_paths, "val_seen": self.val_seen_paths}
-        return {"val_unseen": self.val_unseen_paths, "test": self.test_paths}
 
 
 def write_dollhouse(folder: File, config: DollhouseConfig) -> None:
@@ -100,6 +44,7 @@ def write_dollhouse(folder: File, config: DollhouseConfig) -> None:
     rooms: dict[str, dict[tuple[str, str], int]] = {"train": {}, "test": {}}
 
     def panoramas() -> Iterator[Panorama]:
+        # One house at a time, all its files at once, so that memory does not grow with their number.
         for number in progress(range(config.houses), "Building dollhouses", unit="house"):
             house = build_house(config.seed, number)
             sight = look(house)

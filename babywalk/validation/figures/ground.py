@@ -16,7 +16,13 @@ from babywalk.validation.figures.page import Frame, View
 from babywalk.validation.figures.panel import Panel
 
 # Pale enough for every line to stand out on them.
-_TINTS = ("#f4efe4", "#e6eff6", "#eaf4e6", "#f8e9ea", "#efeaf7", "#f9f4d8") + (
+_TINTS = (
+    "#f4efe4",
+    "#e6eff6",
+    "#eaf4e6",
+    "#f8e9ea",
+    "#efeaf7",
+    "#f9f4d8",
     "#e3f3f1",
     "#f6e6d8",
     "#eceef0",

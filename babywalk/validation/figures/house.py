@@ -81,6 +81,7 @@ def draw_house(
 
 def _label(one: Trajectory, houses: Houses) -> str:
     """A trajectory's label and how far it goes."""
-    metres = houses.length(np.array(one.path))
+    metres, moves = houses.length(np.array(one.path)), len(one.path) - 1
+    far = f", {metres:.1f} m" if np.isfinite(metres) else ""
     name = one.label if len(one.label) <= _LABEL else one.label[: _LABEL - 3] + "..."
-    return f"{name}: {len(one.path) - 1} moves, {metres:.1f} m"
+    return f"{name}: {moves} move{'s' * (moves != 1)}{far}"

@@ -62,6 +62,6 @@ def _edges(samples: Collection[NDArray[np.int64]]) -> NDArray[np.float64]:
     """Bins around whole numbers, as narrow as there is room for, up to where the tails end."""
     filled = [sample for sample in samples if len(sample)]
     low = min(int(sample.min()) for sample in filled)
-    high = max(int(np.percentile(sample, _SHOWN)) for sample in filled) + 1
+    high = max(int(np.percentile(sample, _SHOWN, method="higher")) for sample in filled) + 1
     width = -(-(high - low) // _BINS)
     return np.arange(low, high + width, width, dtype=np.float64) - 0.5

@@ -16,13 +16,8 @@ from babywalk.validation.figures.page import Frame
 from babywalk.validation.figures.panel import Panel
 from babywalk.validation.figures.scene import NO_STEP, Stretch, Trail
 
-# Sizes are in points.
-LINE, RIM, STEP_LINE = (
-    2.4,
-    5.0,
-    2.6,
-)  # a line; one with Baby-Steps has their colours inside and its own as rim
-_INSIDE = 3.6
+# Sizes are in points. A line with Baby-Steps has its own colour as a rim, and inside, on white, theirs.
+LINE, RIM, _INSIDE, STEP_LINE = 2.4, 5.0, 3.6, 2.6
 _HALO = 1.2
 _ARROW, _ARROW_ROOM = 4.6, 13.0
 _TEXT, _LETTER = 5.5, 0.66  # and the width of a letter in heights

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 WIDTH, MARGIN = 8.0, 0.18
 TEXT_LINE = 0.165  # from one line of the instruction to the next
 _LEGEND_ROW = 0.2
 _LETTER, _BESIDE_LABEL, _KEY = 0.06, 0.62, 1.15  # a letter of the legend, what stands beside a label, the key
 _CLOSEST = 0.9  # inches that a metre is drawn with, at most
-_TALLEST = 6.4  # all floors of a view together
 _ROOM = WIDTH - 2 * MARGIN
-_GAIN = 1.6  # how much larger a close-up must show things to be worth its place
+_TALLEST, _ABOVE_CLOSE_UP, _CLOSE_UP, _SIDE_BY_SIDE = 6.4, 3.2, 4.4, 5.2  # all floors of a view together
+_LEFT = 0.36 * _ROOM  # the house where a close-up stands beside it
+# A close-up is worth its place if it shows things so much larger, and so small a share of the house.
+_GAIN, _SHARE = 1.35, 0.4
+_BESIDE = 0.85  # a close-up stands beside the house unless it would be so much smaller than beneath it
 _TITLE, _NAME, _GAP, _SCALE_BAR, _BENEATH_LEGEND, _STEPS = 0.34, 0.22, 0.1, 0.3, 0.1, 0.28
 
 
@@ -31,10 +34,22 @@ class Frame:
         x0, y0 = max(self.x0, other.x0), max(self.y0, other.y0)
         return Frame(x0, y0, max(x0, min(self.x1, other.x1)), max(y0, min(self.y1, other.y1)))
 
+    def widened(self, width: float, inside: Frame) -> Frame:
+        """As wide as given, if that is more; about the same middle, or moved to stay inside another."""
+        width = min(max(width, self.size[0]), inside.size[0])
+        left = (self.x0 + self.x1 - width) / 2
+        x0 = max(inside.x0, min(left, inside.x1 - width))
+        return Frame(x0, self.y0, x0 + width, self.y1)
+
     @property
     def size(self) -> tuple[float, float]:
         """Its extent along x and y."""
         return self.x1 - self.x0, self.y1 - self.y0
+
+    @property
+    def area(self) -> float:
+        """Square metres."""
+        return self.size[0] * self.size[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +104,11 @@ class _Grid:
     @property
     def height(self) -> float:
         return self.rows * (self.frame.size[1] * self.scale + self.name + _GAP)
+
+    def filled(self, house: Frame) -> _Grid:
+        """The same with a frame that shows more of a house on either side, where there is space for it."""
+        across = (self.width - (self.columns - 1) * _GAP) / self.columns
+        return replace(self, frame=self.frame.widened(across / self.scale, house))
 
     def view(self, left: float, top: float, *, detailed: bool) -> View:
         width, height = (side * self.scale for side in self.frame.size)
@@ -148,23 +168,25 @@ def _flow(labels: Sequence[str]) -> list[tuple[float, int]]:
 def _views(
     house: Frame, floors: int, walked: Frame | None, walked_floors: Sequence[int]
 ) -> list[tuple[_Grid, float, float]]:
-    """The whole house, and beside or beneath it a close-up; each with its left end and inches from the top."""
+    """The whole house, and beside or beneath it a close-up; each with its left end and how far down it is."""
 
     def whole(width: float, tallest: float) -> _Grid:
         return _largest(house, range(floors), width, tallest, named=True)
 
     alone = _largest(house, range(floors), _ROOM, _TALLEST, named=floors > 1)
-    if walked is None:
+    if walked is None or walked.area > _SHARE * house.area:
         return [(alone, MARGIN, 0.0)]
-    left = 0.36 * _ROOM
-    beside = _largest(walked, walked_floors, _ROOM - left, 5.2, named=True)
-    beneath = _largest(walked, walked_floors, _ROOM, 4.4, named=True)
+    beside = _largest(walked, walked_floors, _ROOM - _LEFT, _SIDE_BY_SIDE, named=True)
+    beneath = _largest(walked, walked_floors, _ROOM, _CLOSE_UP, named=True)
     if max(beside.scale, beneath.scale) < _GAIN * alone.scale:
         return [(alone, MARGIN, 0.0)]
-    if beside.scale >= 0.85 * beneath.scale:
-        return [(whole(left - 2 * _GAP, 5.2), MARGIN, 0.0), (beside, MARGIN + left, 0.0)]
-    above = whole(_ROOM, 3.2)
-    return [(above, MARGIN, 0.0), (beneath, MARGIN, above.height)]
+    if beside.scale >= _BESIDE * beneath.scale:
+        return [
+            (whole(_LEFT - 2 * _GAP, _SIDE_BY_SIDE), MARGIN, 0.0),
+            (beside.filled(house), MARGIN + _LEFT, 0.0),
+        ]
+    above = whole(_ROOM, _ABOVE_CLOSE_UP)
+    return [(above, MARGIN, 0.0), (beneath.filled(house), MARGIN, above.height)]
 
 
 def _largest(frame: Frame, floors: Sequence[int], width: float, tallest: float, *, named: bool) -> _Grid:

@@ -124,9 +124,8 @@ def walked_frame(trajectories: Sequence[Trajectory], scene: Scene) -> tuple[Fram
     visited = sorted({viewpoint - scene.first for one in trajectories for viewpoint in one.path})
     if not visited:
         return None, []
-    return _around(scene.points[visited], _NEARBY).within(scene.frame), sorted(
-        set(scene.floor_of[visited].tolist())
-    )
+    floors = sorted(set(scene.floor_of[visited].tolist()))
+    return _around(scene.points[visited], _NEARBY).within(scene.frame), floors
 
 
 def build_trails(trajectories: Sequence[Trajectory], scene: Scene, view: View) -> list[Trail]:

@@ -1,0 +1,175 @@
+"""Importing: raw files of any origin into a data directory, checked on the way."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from babywalk.assets.boxes import boxes_files, read_boxes
+from babywalk.assets.categories import read_categories
+from babywalk.assets.connectivity import connectivity_files
+from babywalk.assets.fine_grained import read_fine_grained
+from babywalk.assets.glove import read_glove
+from babywalk.assets.layout import CONNECTIVITY, FINE_GRAINED, PLANS, WALKS, WORD_VECTORS
+from babywalk.assets.manifest import MANIFEST, component
+from babywalk.assets.rooms import read_rooms
+from babywalk.assets.view_features import read_view_features
+from babywalk.buildings.converting import convert_panoramas, convert_parts
+from babywalk.buildings.objects.build import object_parts
+from babywalk.episodes.dataset import Dataset
+from babywalk.errors import ConfigError, DataError
+from babywalk.files import replacing_folder
+from babywalk.progress import progress
+
+OBJECTS = "objects"  # the name of the features that are made from object boxes
+
+_MATTERPORT = "Derived from Matterport3D: use is subject to its terms (non-commercial research)."
+_NOTES = {
+    CONNECTIVITY: ("Navigation graphs of Matterport3DSimulator, MIT licence.",),
+    WALKS: ("Room-to-Room (Anderson et al. 2018), MIT licence.",),
+    OBJECTS: ("Object boxes of REVERIE (Qi et al. 2020).", _MATTERPORT),
+    WORD_VECTORS: ("GloVe (Pennington et al. 2014), rows of Speaker-Follower, BSD-2 licence.",),
+    FINE_GRAINED: ("Fine-Grained R2R (Hong et al. 2020), MIT licence.",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RawFiles:
+    """Where the raw files of a data set lie; None or empty for what there is not."""
+
+    connectivity: Path | None = None
+    r2r: Path | None = None
+    boxes: Path | None = None
+    categories: Path | None = None
+    rooms: Path | None = None
+    features: tuple[tuple[str, Path], ...] = ()  # name and TSV of each source
+    glove: tuple[Path, Path] | None = None  # words, vectors
+    fine_grained: Path | None = None
+    plans: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import brought in, a line each for people."""
+
+    folder: Path
+    lines: tuple[str, ...]
+
+
+def import_data(
+    raw: RawFiles, folder: Path, *, precision: str = "float16", notes: Sequence[str] | None = None
+) -> Imported:
+    """Turn raw files into a data directory, or add to one that is there.
+
+    A new directory appears whole or not at all; an existing one is changed component by component.
+    `notes` replaces the publishers' licence notes where the files are of another origin.
+    """
+    with _data_directory(folder, raw) as target:
+        lines = list(import_into(target, raw, precision=precision, notes=notes))
+    return Imported(folder, tuple(lines))
+
+
+def import_into(
+    target: Path, raw: RawFiles, *, precision: str = "float16", notes: Sequence[str] | None = None
+) -> Iterator[str]:
+    """Bring in each kind of file, the ones that others stand on first; yields a line about each."""
+    if raw.connectivity:
+        files = connectivity_files(raw.connectivity)
+        _copy(files, target / CONNECTIVITY, "navigation graphs", _notes(CONNECTIVITY, notes))
+    dataset = Dataset(target)
+    houses = dataset.houses
+    yield f"houses: {len(houses):,}, viewpoints: {len(houses.names):,}"
+    if raw.r2r:
+        files = _matching(raw.r2r, "R2R_*.json")
+        _copy(files, target / WALKS, "described walks", _notes(WALKS, notes))
+    for split in dataset.splits:  # reads, and so checks, every walk
+        walks = dataset.walks(split)
+        yield f"r2r {split}: {len(walks.texts):,} instructions of {len(walks):,} paths"
+    for name, file in raw.features:
+        rows = progress(read_view_features(file), f"Converting {name}", unit="panorama")
+        kept, strangers = convert_panoramas(
+            target, name, rows, houses, precision=precision, notes=notes or (_MATTERPORT,)
+        )
+        extra = f", {strangers:,} of no house here left out" if strangers else ""
+        yield f"features {name}: {kept:,} panoramas{extra}"
+    if raw.boxes:
+        yield _import_objects(raw, dataset, precision, _notes(OBJECTS, notes))
+    if raw.glove:
+        vectors = read_glove(*raw.glove)
+        with component(target / WORD_VECTORS, "word vectors", notes=_notes(WORD_VECTORS, notes)) as draft:
+            shutil.copyfile(raw.glove[0], draft.folder / "vocab.txt")
+            shutil.copyfile(raw.glove[1], draft.folder / "vectors.npy")
+        yield f"word vectors: {len(vectors.words):,} of width {vectors.vectors.shape[1]}"
+    if raw.fine_grained:
+        files = _matching(raw.fine_grained, "FGR2R_*.json")
+        aligned = sum(len(read_fine_grained(file)) for file in files)
+        _copy(files, target / FINE_GRAINED, "sub-instructions", _notes(FINE_GRAINED, notes))
+        yield f"sub-instructions: of {aligned:,} paths"
+    if raw.plans:
+        _copy(_matching(raw.plans, "*.json"), target / PLANS, "floor plans", notes or ())
+
+
+def _import_objects(raw: RawFiles, dataset: Dataset, precision: str, notes: Sequence[str]) -> str:
+    houses = dataset.houses
+    boxes = boxes_files(raw.boxes) if raw.boxes else []
+    categories = raw.categories or _beside(raw.boxes, "category_mapping.tsv")
+    # Words are chosen on training houses, so that nothing of the unseen ones shapes the features.
+    train = dataset.walks("train" if "train" in dataset.splits else dataset.splits[0])
+    scans = {houses.scans[house] for house in houses.house_of[train.paths.firsts]}
+    parts = object_parts(
+        houses,
+        (read_boxes(file) for file in progress(boxes, "Reading boxes", unit="panorama")),
+        categories=read_categories(categories) if categories else None,
+        rooms=read_rooms(raw.rooms) if raw.rooms else None,
+        vocabulary_scans=scans,
+    )
+    convert_parts(dataset.folder, OBJECTS, parts, houses, precision=precision, notes=notes)
+    widths = ", ".join(f"{part.name} {len(part.columns)}" for part in parts)
+    return f"features {OBJECTS}: {widths}"
+
+
+@contextmanager
+def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
+    """The folder to fill: a new data directory in the making, or an existing one."""
+    if not folder.exists() or not any(folder.iterdir()):
+        missing = [
+            flag for flag, given in (("--connectivity", raw.connectivity), ("--r2r", raw.r2r)) if not given
+        ]
+        if missing:
+            raise ConfigError(f"A new data directory needs {' and '.join(missing)}.")
+        with replacing_folder(folder) as temporary:
+            yield temporary
+    elif not any(folder.glob(f"*/{MANIFEST}")):
+        raise ConfigError(
+            f"{folder}: is neither empty nor a data directory of BabyWalk. Give another folder."
+        )
+    else:
+        yield folder
+
+
+def _copy(files: Sequence[Path], folder: Path, what: str, notes: Sequence[str]) -> None:
+    with component(folder, what, notes=notes) as draft:
+        for file in files:
+            shutil.copyfile(file, draft.folder / file.name)
+
+
+def _notes(kind: str, notes: Sequence[str] | None) -> Sequence[str]:
+    return _NOTES[kind] if notes is None else notes
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder.")
+    files = sorted(folder.glob(pattern))
+    if not files:
+        raise DataError(f"{folder}: has no file named {pattern}.")
+    return files
+
+
+def _beside(folder: Path | None, name: str) -> Path | None:
+    """A file in a folder or beside it, if there is one."""
+    places = [folder / name, folder.parent / name] if folder else []
+    return next((file for file in places if file.is_file()), None)

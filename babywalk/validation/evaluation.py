@@ -1,0 +1,123 @@
+"""How well a task was walked: measures, their spread, and how they change with length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.episodes.statistics import words_per_instruction
+from babywalk.episodes.task import Task
+from babywalk.errors import ConfigError, unknown
+from babywalk.navigation.measures import MEASURES, Scores, confidence, score
+from babywalk.policies.agent import Agent, Trajectories
+from babywalk.progress import progress
+from babywalk.ragged import Ragged, starts
+
+_BATCH = 4096
+_BIN_WORDS = 20  # of the paper's cross-horizon figure: instructions grouped by their length
+_BIN_METRES = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """Trajectories of all episodes of a task and their scores."""
+
+    task: Task
+    trajectories: Trajectories
+    scores: Scores
+
+    @property
+    def paths(self) -> NDArray[np.int64]:
+        """(E,) the path each instruction describes: instructions of one path are not independent."""
+        return self.task.chain_of(np.arange(len(self.task)))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The mean of one measure and its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The episodes of one range of lengths."""
+
+    lengths: str
+    episodes: int
+    means: dict[str, float]
+
+
+def walk_all(agent: Agent, task: Task) -> Trajectories:
+    """Let an agent walk every episode of a task."""
+    batches = [np.arange(first, min(first + _BATCH, len(task))) for first in range(0, len(task), _BATCH)]
+    walked = [
+        agent.walk(task, batch)
+        for batch in progress(batches, f"Walking {task.name} {task.split}", unit="batch")
+    ]
+    return Trajectories(
+        _stacked([item.viewpoints for item in walked]), _stacked([item.views for item in walked])
+    )
+
+
+def evaluate(task: Task, trajectories: Trajectories) -> Evaluation:
+    """Score trajectories against the paths that were described."""
+    if not task.walks.has_goals:
+        raise ConfigError(
+            f"{task.name} {task.split} has no goals to measure against. "
+            f"Write its trajectories for the leaderboard with 'babywalk submit'."
+        )
+    references = task.paths.take(task.chain_of(np.arange(len(task))))
+    return Evaluation(task, trajectories, score(task.houses, trajectories.viewpoints, references))
+
+
+def summarise(evaluation: Evaluation, *, seed: int = 0, per_path: bool = False) -> dict[str, Measured]:
+    """Each measure's mean over instructions, or over paths, with an interval from drawing whole paths."""
+    values, groups = evaluation.scores.table(), evaluation.paths
+    if per_path:
+        _, groups = np.unique(groups, return_inverse=True)
+        count = np.bincount(groups)
+        values = np.stack([np.bincount(groups, column) / count for column in values.T], axis=1)
+        groups = np.arange(len(values))
+    low, high = confidence(values, seed=seed, groups=groups)
+    return {
+        name: Measured(float(mean), float(a), float(b))
+        for name, mean, a, b in zip(MEASURES, values.mean(axis=0), low, high, strict=True)
+    }
+
+
+def by_length(evaluation: Evaluation, what: str = "words") -> list[Group]:
+    """Means of the measures for ever longer instructions ("words") or paths ("metres")."""
+    if what not in LENGTHS:
+        raise unknown("Length", what, LENGTHS)
+    lengths, width = LENGTHS[what]
+    bins = (lengths(evaluation) // width).astype(np.int64)
+    table = evaluation.scores.table()
+    return [
+        Group(
+            lengths=f"{number * width}-{(number + 1) * width - 1}",
+            episodes=int((bins == number).sum()),
+            means=dict(zip(MEASURES, table[bins == number].mean(axis=0).tolist(), strict=True)),
+        )
+        for number in np.unique(bins).tolist()
+    ]
+
+
+def _metres(evaluation: Evaluation) -> NDArray[np.float64]:
+    return evaluation.task.path_metres[evaluation.paths]
+
+
+LENGTHS: dict[str, tuple[Callable[[Evaluation], NDArray[np.float64]], int]] = {
+    "words": (lambda evaluation: words_per_instruction(evaluation.task).astype(np.float64), _BIN_WORDS),
+    "metres": (_metres, _BIN_METRES),
+}
+
+
+def _stacked(pieces: list[Ragged]) -> Ragged:
+    lengths = np.concatenate([piece.lengths for piece in pieces])
+    return Ragged(np.concatenate([piece.values for piece in pieces]), starts(lengths))

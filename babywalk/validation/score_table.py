@@ -1,0 +1,67 @@
+"""Measures as text and as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from babywalk.files import replacing
+from babywalk.navigation.measures import MEASURES
+from babywalk.tables import table
+from babywalk.validation.evaluation import Evaluation, Group, Measured
+
+# The literature prints PL and NE in metres and the others in percent.
+_METRES = ("PL", "NE")
+
+
+def score_table(rows: Mapping[str, Mapping[str, Measured]], interval: str = "95 %") -> str:
+    """One line of means per row, and under it the intervals."""
+    lines: list[list[str]] = []
+    for name, measured in rows.items():
+        lines.append([name, *(_number(key, measured[key].mean) for key in MEASURES)])
+        lines.append(
+            [
+                f"  {interval}",
+                *(f"{_number(k, measured[k].low)}..{_number(k, measured[k].high)}" for k in MEASURES),
+            ]
+        )
+    return table(["", *MEASURES], lines)
+
+
+def mean_over_runs(runs: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
+    """The mean of each measure over runs, with the lowest and the highest run."""
+    means = {name: [run[name].mean for run in runs] for name in MEASURES}
+    return {name: Measured(sum(of) / len(of), min(of), max(of)) for name, of in means.items()}
+
+
+def length_table(groups: Sequence[Group], what: str) -> str:
+    """Means by length."""
+    return table(
+        [what, "episodes", *MEASURES],
+        [
+            [group.lengths, f"{group.episodes:,}", *(_number(key, group.means[key]) for key in MEASURES)]
+            for group in groups
+        ],
+    )
+
+
+def write_per_instruction(file: Path, evaluation: Evaluation) -> None:
+    """A CSV with the measures of every instruction."""
+    task, values = evaluation.task, evaluation.scores.table()
+    with replacing(file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        writer.writerow(["instr_id", "scan", *MEASURES])
+        scans = task.houses.house_of[evaluation.trajectories.viewpoints.firsts]
+        for id_, scan, row in zip(task.ids(np.arange(len(task))), scans, values.tolist(), strict=True):
+            writer.writerow([id_, task.houses.scans[scan], *row])
+
+
+def _number(measure: str, value: float) -> str:
+    return f"{value:.2f}" if measure in _METRES else f"{100 * value:.1f}"
+
+
+def _range(measure: str, measured: Measured) -> str:
+    return f"{_number(measure, measured.low)}..{_number(measure, measured.high)}"

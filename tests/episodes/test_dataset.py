@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from babywalk.assets.r2r import r2r_file, read_walks, write_walks
+from babywalk.episodes.dataset import Dataset
+from babywalk.errors import ConfigError, DataError
+
+
+@pytest.fixture
+def own(dollhouse: Path, tmp_path: Path) -> Dataset:
+    """A copy of the built-in data that a test may change."""
+    shutil.copytree(dollhouse, tmp_path / "data", ignore=shutil.ignore_patterns("raw", "features"))
+    return Dataset(tmp_path / "data")
+
+
+def test_what_a_data_directory_holds(dollhouse: Path) -> None:
+    dataset = Dataset(dollhouse)
+    assert dataset.splits == ("train", "val_seen", "val_unseen", "test")
+    assert dataset.tasks() == ["r2r", "r4r", "r6r", "r8r"]
+    assert not dataset.has("r4r", "test")
+    assert len(dataset.houses) == 4
+
+
+def test_val_seen_shares_houses_with_train_and_val_unseen_does_not(dollhouse: Path) -> None:
+    dataset = Dataset(dollhouse)
+    seen = {
+        split: set(dataset.houses.house_of[dataset.walks(split).paths.firsts]) for split in dataset.splits
+    }
+    assert seen["val_seen"] <= seen["train"]
+    assert not seen["val_unseen"] & seen["train"]
+    paths = {
+        split: {tuple(walk.path) for walk in read_walks(r2r_file(dollhouse / "r2r", split))}
+        for split in ("train", "val_seen")
+    }
+    assert not paths["train"] & paths["val_seen"]
+
+
+def test_a_built_task_is_read_as_it_was_built(own: Dataset) -> None:
+    built = own.build("r6r", "val_unseen", full=True)
+    read = own.task("r6r", "val_unseen")
+    assert len(read) == len(built)
+    assert read[len(read) // 2] == built[len(built) // 2]
+    assert read.ids(np.arange(3)) == built.ids(np.arange(3))
+
+
+def test_a_sample_by_the_name_of_the_split(own: Dataset) -> None:
+    sample = own.task("r4r", "val_unseen:10", seed=3)
+    assert len(sample) == 10
+    assert [e.id for e in sample] == [e.id for e in own.task("r4r", "val_unseen:10", seed=3)]
+    assert [e.id for e in sample] != [e.id for e in own.task("r4r", "val_unseen:10", seed=4)]
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "message"),
+    [
+        ("r4r", "val_unsen", r"Split 'val_unsen' is not known\. Did you mean 'val_unseen'\?"),
+        ("r4r", "val_unseen:many", r"Write SPLIT or SPLIT:NUMBER, as in val_unseen:500"),
+        ("r4r", "val_unseen:0", r"A sample of 0 episodes is empty"),
+        ("r3r", "train", r"Task 'r3r' is not known"),
+    ],
+)
+def test_a_task_that_cannot_be(own: Dataset, name: str, split: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        own.task(name, split)
+
+
+def test_a_task_that_was_not_built(own: Dataset) -> None:
+    shutil.rmtree(own.folder / "r8r")
+    with pytest.raises(DataError, match=r"has no r8r for train\. Run 'babywalk data build r8r"):
+        own.task("r8r", "train")
+
+
+def test_a_task_built_from_other_walks_is_refused(own: Dataset) -> None:
+    file = r2r_file(own.folder / "r2r", "val_seen")
+    write_walks(file, read_walks(file)[:-1])
+    with pytest.raises(DataError, match="was built from other R2R walks than this directory has now"):
+        Dataset(own.folder).task("r4r", "val_seen")
+
+
+def test_what_needs_no_building_and_what_cannot_be_built(own: Dataset) -> None:
+    with pytest.raises(ConfigError, match="r2r needs no building"):
+        own.build("r2r", "train")
+    with pytest.raises(ConfigError, match="r4r cannot be built for test: its walks have no goals"):
+        own.build("r4r", "test")
+
+
+def test_a_folder_that_is_no_data_directory(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"is not a data directory of BabyWalk\. Make one with"):
+        Dataset(tmp_path)

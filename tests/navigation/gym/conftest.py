@@ -1,0 +1,41 @@
+"""Environments over the built-in data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+
+import babywalk.navigation.gym  # noqa: F401 (registers)
+from babywalk.episodes.dataset import Dataset
+
+
+@pytest.fixture(scope="session")
+def rooms(dollhouse: Path) -> Dataset:
+    """The built-in data set, read once."""
+    return Dataset(dollhouse)
+
+
+@pytest.fixture
+def make(rooms: Dataset) -> Callable[..., Any]:
+    """Make the bare environment of an id; small and without features unless told otherwise."""
+
+    def made(name: str = "R2R", **keywords: Any) -> Any:
+        chosen = {"data": rooms, "split": "val_unseen", "features": "none"} | keywords
+        return gymnasium.make(f"babywalk/{name}-v0", **chosen).unwrapped
+
+    return made
+
+
+@pytest.fixture
+def make_vec(rooms: Dataset) -> Callable[..., Any]:
+    """Make the vector environment of an id, likewise."""
+
+    def made(name: str = "R2R", **keywords: Any) -> Any:
+        chosen = {"data": rooms, "split": "val_unseen", "features": "none"} | keywords
+        return gymnasium.make_vec(f"babywalk/{name}-v0", **chosen)
+
+    return made

@@ -1,0 +1,227 @@
+"""The command line as a person or a program uses it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from babywalk.cli import main
+
+
+def run(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+COMMANDS = [
+    [],
+    ["data"],
+    *(["data", name] for name in ("dollhouse", "import", "build", "stats", "export", "fetch", "verify")),
+    ["demo"],
+    ["evaluate"],
+    ["score"],
+    ["submit"],
+    ["draw"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*command, "--help"])
+    assert end.value.code == 0
+    text = capsys.readouterr().out
+    assert "babywalk " + " ".join(command) in text.partition("xample")[2] + text.partition("Start here")[2]
+
+
+def test_stats_for_people_and_for_programs(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("data", "stats", "--data", dollhouse) == 0
+    text = capsys.readouterr().out
+    assert "train instructions" in text
+    assert "R8R" in text
+    assert run("data", "stats", "--data", dollhouse, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["houses"] == 4
+    assert {row["task"] for row in found["tasks"]} == {"r2r", "r4r", "r6r", "r8r"}
+
+
+def test_stats_with_a_figure(dollhouse: Path, tmp_path: Path) -> None:
+    assert run("data", "stats", "--data", dollhouse, "--figure", tmp_path / "f.png") == 0
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_raw_files_come_in_by_the_same_command_as_real_ones(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw, data = dollhouse / "raw", tmp_path / "data"
+    base = ["data", "import", "--connectivity", raw / "connectivity", "--r2r", raw / "R2R", data]
+    assert run(*base) == 0
+    assert run("data", "import", "--boxes", raw / "BBox", "--rooms", raw / "rooms", data) == 0
+    assert run("data", "import", "--features", f"views={raw / 'features' / 'dollhouse.tsv'}", data) == 0
+    assert run("data", "build", "r4r", "r8r", "--data", data, "--splits", "val_unseen", "--all") == 0
+    assert run("data", "verify", data) == 0
+    text = capsys.readouterr().out
+    assert "features objects: names" in text
+    assert "Every file is as its manifest says." in text
+    for file in ("r2r/R2R_train.json", "features/objects/views.npy"):
+        assert (data / file).read_bytes() == (dollhouse / file).read_bytes()
+
+
+def test_export_and_score_and_draw(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ["--data", dollhouse]
+    assert run("data", "export", "r4r", *data, "--split", "val_seen", tmp_path / "r4r.json") == 0
+    exported = json.loads((tmp_path / "r4r.json").read_text())
+    assert {"scan", "path", "path_id", "heading", "distance", "instructions"} == set(exported[0])
+    assert (
+        run("evaluate", "--agent", "shortest", *data, "--on", "r2r,r4r", "--split", "val_seen",
+            "--trajectories", tmp_path, "--by-length")
+        == 0
+    )  # fmt: skip
+    text = capsys.readouterr().out
+    assert "shortest r4r" in text
+    assert "by length" in text
+    results = tmp_path / "r4r_val_seen.json"
+    scoring = ["score", results, *data, "--task", "r4r", "--split", "val_seen"]
+    assert run(*scoring, "--per-instruction", tmp_path / "all.csv", "--json") == 0
+    report = json.loads(capsys.readouterr().out)["r4r_val_seen"][0]
+    assert report["measures"]["SR"]["mean"] == 1
+    assert len((tmp_path / "all.csv").read_text().splitlines()) == report["episodes"] + 1
+    walk = json.loads(results.read_text())[0]["instr_id"]
+    picture = tmp_path / "walk.svg"
+    assert run("draw", picture, *data, "--task", "r4r", "--split", "val_seen", "--episode", walk,
+               "--results", f"shortest={results}") == 0  # fmt: skip
+    assert "shortest" in picture.read_text()
+    assert run("draw", tmp_path / "house.png", *data, "--house", "dollhouse_000") == 0
+
+
+def test_submit_adds_headings(dollhouse: Path, tmp_path: Path) -> None:
+    walks = json.loads((dollhouse / "r2r" / "R2R_test.json").read_text())
+    plain = [
+        {"instr_id": f"{walk['path_id']}_{number}", "trajectory": walk["path"]}
+        for walk in walks
+        for number in range(len(walk["instructions"]))
+    ]
+    (tmp_path / "plain.json").write_text(json.dumps(plain))
+    assert run("submit", tmp_path / "plain.json", "--data", dollhouse, tmp_path / "out.json") == 0
+    answers = json.loads((tmp_path / "out.json").read_text())
+    assert [answer["instr_id"] for answer in answers] == [answer["instr_id"] for answer in plain]
+    viewpoint, heading, elevation = answers[0]["trajectory"][0]
+    assert viewpoint == walks[0]["path"][0]
+    assert abs(heading - walks[0]["heading"]) % 6.2832 < 0.27 or abs(heading - walks[0]["heading"]) > 6
+    assert elevation == 0
+
+
+def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("data", "fetch") == 0
+    text = capsys.readouterr().out
+    for name in ("connectivity", "r2r", "boxes", "resnet-imagenet", "semantic-features"):
+        assert name in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["data", "stats", "--data", "nowhere"],
+            "nowhere: is not a data directory of BabyWalk.",
+        ),
+        (
+            ["data", "stats"],
+            "are required: --data. Try 'babywalk data stats --help'.",
+        ),
+        (["dta"], "invalid choice: 'dta'"),
+        (["data", "dollhouse", "{tmp}/new", "--houses", "1"], "houses"),
+        (["data", "dollhouse", "{tmp}/new", "--houses", "x"], "invalid int value: 'x'"),
+        (["data", "dollhouse", "{data}"], "is not empty. Give a new folder for the Dollhouse."),
+        (["data", "import"], "Say where the data go: babywalk data import ... DIR."),
+        (["data", "import", "{tmp}/new"], "A new data directory needs --connectivity and --r2r."),
+        (["data", "import", "--r2r", "{tmp}", "--connectivity", "{tmp}", "{tmp}/new"], "has no file named"),
+        (["data", "build", "r5r", "--data", "{data}"], "Task 'r5r' is not known. Did you mean"),
+        (["data", "export", "r4r", "--data", "{data}", "--split", "tset", "x.json"], "Did you mean 'test'?"),
+        (["data", "fetch", "resnt-imagenet"], "is not known. Did you mean 'resnet-imagenet'?"),
+        (["data", "fetch", "boxes"], "add --accept-terms"),
+        (["data", "verify", "{tmp}"], "is not a data directory of BabyWalk"),
+        (["data", "stats", "--data", "{data}", "--figure", "{tmp}/f.gif"], "png"),
+        (
+            ["evaluate", "--agent", "bert", "--data", "{data}", "--split", "test"],
+            "'bert' is not known.",
+        ),
+        (["evaluate", "--agent", "stop", "--data", "{data}", "--split", "test"], "has no goals to measure"),
+        (
+            ["evaluate", "--agent", "stop", "--data", "{data}", "--split", "train", "--seeds", "0"],
+            "at least 1",
+        ),
+        (["score", "{tmp}/none.json", "--data", "{data}", "--split", "train"], "there is no such file."),
+        (["draw", "x.png", "--data", "{data}"], "Say what to draw: --house SCAN, or --episode ID"),
+        (["draw", "x.png", "--data", "{data}", "--house", "castle"], "House 'castle' is not known."),
+        (["draw", "x.png", "--data", "{data}", "--episode", "0_99"], "is not known."),
+    ],
+)
+def test_a_mistake_is_answered_with_one_sentence(
+    arguments: list[str],
+    message: str,
+    dollhouse: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    filled = [argument.format(tmp=tmp_path, data=dollhouse) for argument in arguments]
+    try:
+        code = main(filled)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    told = capsys.readouterr()
+    assert code == 2
+    assert message in told.err
+    assert told.err.startswith("babywalk: ")
+    assert told.err.count("\n") == 1
+    assert "Traceback" not in told.err
+    assert not list(tmp_path.iterdir())  # nothing half-written
+
+
+def test_malformed_results_are_told_apart(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.json").write_text('[{"instr_id": "1_0", "traj')
+    assert run("score", tmp_path / "r.json", "--data", dollhouse, "--split", "val_seen") == 2
+    assert "line 1 is not valid JSON (the file ends too early; copy it again)" in capsys.readouterr().err
+
+
+def test_damage_is_found(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(dollhouse, data, ignore=shutil.ignore_patterns("raw", "features"))
+    (data / "r2r" / "R2R_train.json").unlink()
+    assert run("data", "verify", data) == 2
+    assert "1 files are not as their manifests say: r2r/R2R_train.json is missing." in capsys.readouterr().err
+
+
+def test_a_failed_import_leaves_nothing(dollhouse: Path, tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    shutil.copytree(dollhouse / "raw" / "connectivity", raw / "connectivity")
+    (raw / "R2R").mkdir()
+    text = (dollhouse / "raw" / "R2R" / "R2R_train.json").read_text()
+    (raw / "R2R" / "R2R_train.json").write_text(text[: len(text) // 2])
+    code = run(
+        "data", "import", "--connectivity", raw / "connectivity", "--r2r", raw / "R2R", tmp_path / "data"
+    )
+    assert code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
+def test_as_a_program(dollhouse: Path) -> None:
+    """A process of its own: no progress bar where output is not a terminal, and a closed pipe is no error."""
+    command = [sys.executable, "-m", "babywalk", "data", "stats", "--data", str(dollhouse)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    closed = subprocess.run(
+        f"{' '.join(command)} | head -1", shell=True, capture_output=True, text=True, check=True
+    )
+    assert closed.stderr == ""
+    assert closed.stdout.startswith("4 houses")
