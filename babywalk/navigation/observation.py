@@ -34,17 +34,17 @@ class Observer:
     @classmethod
     def of(cls, world: World, features: ViewFeatures) -> Observer:
         """Over a memory-mapped store; nothing is copied where the spec names one block of one source."""
+        return cls.over(world, features.views_table(), features.ahead_table() if features.lookahead else None)
+
+    @classmethod
+    def over(cls, world: World, views: Array, ahead: Array | None = None) -> Observer:
+        """Over any table of views (N, 36, D), and of panoramas (N, D) for look-ahead."""
         relative = VIEW_HEADINGS - (np.arange(COLUMNS) * STEP)[:, None]
         elevation = np.broadcast_to(VIEW_ELEVATIONS, relative.shape)
         orientation = np.stack(
             [np.sin(relative), np.cos(relative), np.sin(elevation), np.cos(elevation)], axis=-1
         )
-        return cls(
-            world=world,
-            views_table=features.views_table(),
-            ahead_table=features.ahead_table() if features.lookahead else None,
-            orientation_table=np.tile(orientation, TILES).astype(np.float32),
-        )
+        return cls(world, views, ahead, np.tile(orientation, TILES).astype(np.float32))
 
     @property
     def view_width(self) -> int:

@@ -52,7 +52,10 @@ class DollhouseConfig:
         return max(1, round(_UNSEEN_SHARE * self.houses))
 
     def paths(self, house: int) -> dict[str, int]:
-        """How many paths of each split are drawn in a house."""
+        """How many paths of each split are drawn in a house, the smaller split first.
+
+        So it gets its share even where the larger one would take all paths there are.
+        """
         if house < self.houses - self.unseen_houses:
-            return {"train": self.train_paths, "val_seen": self.val_seen_paths}
-        return {"val_unseen": self.val_unseen_paths, "test": self.test_paths}
+            return {"val_seen": self.val_seen_paths, "train": self.train_paths}
+        return {"test": self.test_paths, "val_unseen": self.val_unseen_paths}

@@ -148,7 +148,7 @@ def _in_the_room(rect: Rect, kind: Kind, rng: np.random.Generator) -> Rect:
     if rect.width < rect.depth:
         long, deep = deep, long
     x, y = rect.centre
-    shift_x, shift_y = rng.uniform(-0.15, 0.15, 2) * (rect.width, rect.depth)
+    shift_x, shift_y = rng.uniform(-0.25, 0.25, 2) * (rect.width, rect.depth)
     return _rounded(x + shift_x - long / 2, y + shift_y - deep / 2, long, deep)
 
 

@@ -49,6 +49,8 @@ def draw_paths(
                 continue
             choices.append(nodes)
             weights.append(1.0 if len({house.rooms[node] for node in nodes}) > 1 else _ONE_ROOM)
+    if not choices:
+        return []
     chance = np.array(weights) / np.sum(weights)
     drawn = rng.choice(len(choices), size=min(count, len(choices)), replace=False, p=chance)
     return [

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from gymnasium import Space
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from babywalk.errors import ConfigError
 from babywalk.navigation.gym.arena import Arena
 from babywalk.navigation.gym.order import Order
 from babywalk.navigation.gym.rendering import RENDERING, check_render_mode, describe
@@ -38,8 +41,12 @@ class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
         self._ended: Flags | None = None  # (B,) True where the last step ended the walk; None before reset
         self.single_observation_space = observation_space(self.arena)
         self.single_action_space = action_space(self.arena)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+
+    @cached_property
+    def observation_space(self) -> Space[dict[str, Any]]:
+        """B times the space of one walker; made when asked for, as its bounds take more memory than walking."""
+        return batch_space(self.single_observation_space, self.num_envs)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -58,9 +65,12 @@ class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
         """Take one action each, or begin another walk where the last is over."""
         if self._ended is None:
             raise ResetNeeded("There are no walks in progress. Call reset() before step().")
+        chosen = np.asarray(actions, dtype=np.int64)
+        if chosen.shape != (self.num_envs,):
+            raise ConfigError(f"The actions have the shape {chosen.shape}; expected ({self.num_envs},).")
         over, going = np.flatnonzero(self._ended), np.flatnonzero(~self._ended)
         self._walkers.start(over, self._order.take(len(over), self.np_random))
-        step = self._walkers.step(going, np.asarray(actions, dtype=np.int64)[going])
+        step = self._walkers.step(going, chosen[going])
         self._ended = step.ended
         infos = self._infos()
         if step.measures and step.ended.any():

@@ -28,6 +28,12 @@ def test_paths_differ_and_avoid_those_taken(houses):
     assert not {path.nodes for path in second} & set(taken)
 
 
+def test_there_may_be_no_path_left(houses):
+    all_of_them = [path.nodes for path in draw_paths(houses[0], 5000, np.random.default_rng(0))]
+    assert 300 < len(all_of_them) < 5000
+    assert draw_paths(houses[0], 8, np.random.default_rng(0), without=all_of_them) == []
+
+
 def test_most_paths_leave_their_room(houses):
     paths = [(h, p) for h in houses for p in draw_paths(h, 30, np.random.default_rng(0))]
     leaving = [len({house.rooms[node] for node in path.nodes}) > 1 for house, path in paths]

@@ -14,28 +14,28 @@ from babywalk.episodes.dataset import Dataset
 
 
 @pytest.fixture(scope="session")
-def rooms(dollhouse: Path) -> Dataset:
+def dataset(dollhouse: Path) -> Dataset:
     """The built-in data set, read once."""
     return Dataset(dollhouse)
 
 
 @pytest.fixture
-def make(rooms: Dataset) -> Callable[..., Any]:
+def make(dataset: Dataset) -> Callable[..., Any]:
     """Make the bare environment of an id; small and without features unless told otherwise."""
 
     def made(name: str = "R2R", **keywords: Any) -> Any:
-        chosen = {"data": rooms, "split": "val_unseen", "features": "none"} | keywords
+        chosen = {"data": dataset, "split": "val_unseen", "features": "none"} | keywords
         return gymnasium.make(f"babywalk/{name}-v0", **chosen).unwrapped
 
     return made
 
 
 @pytest.fixture
-def make_vec(rooms: Dataset) -> Callable[..., Any]:
+def make_vec(dataset: Dataset) -> Callable[..., Any]:
     """Make the vector environment of an id, likewise."""
 
     def made(name: str = "R2R", **keywords: Any) -> Any:
-        chosen = {"data": rooms, "split": "val_unseen", "features": "none"} | keywords
+        chosen = {"data": dataset, "split": "val_unseen", "features": "none"} | keywords
         return gymnasium.make_vec(f"babywalk/{name}-v0", **chosen)
 
     return made

@@ -270,7 +270,7 @@ def test_a_wrong_keyword_is_refused(make, keywords: dict, message: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*render_mode")
 def test_a_picture_is_refused(make) -> None:
-    with pytest.raises(ConfigError, match="Render mode 'rgb_array' is not known. Choose from: ansi"):
+    with pytest.raises(ConfigError, match=r"Render mode 'rgb_array' is not known\. Choose from: ansi"):
         make(render_mode="rgb_array")
 
 

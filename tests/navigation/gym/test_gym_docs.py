@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[3] / "docs" / "environment.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+AGENT = next(block for block in BLOCKS if "action_space.sample" in block)
+
+
+def test_every_example_runs_as_it_is_written(dollhouse: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "dollhouse").symlink_to(dollhouse)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in BLOCKS:
+        exec(compile(block, str(PAGE), "exec"), names)
+    assert "1.0" in capsys.readouterr().out
+
+
+def test_the_random_agent_takes_twenty_lines_and_prints_its_measures(
+    dollhouse: Path, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    assert len([line for line in AGENT.splitlines() if line.strip()]) <= 20
+    (tmp_path / "dollhouse").symlink_to(dollhouse)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(AGENT, str(PAGE), "exec"), {})
+    printed = dict(line.split() for line in capsys.readouterr().out.splitlines())
+    assert list(printed) == ["PL", "NE", "SR", "OSR", "SPL", "CLS", "nDTW", "SDTW"]
+    assert float(printed["PL"]) > 0
