@@ -301,7 +301,7 @@ _STARTS = {  # how a command with a verb of this group goes on
 }
 
 
-def instructions(seed: int, *, per_verb: int, others: int) -> Iterator[list[Token]]:
+def instructions(seed: int, *, per_verb: int = 5, others: int = 1000) -> Iterator[list[Token]]:
     """Instructions of one to four sentences: `per_verb` that start with each verb, and `others` of any kind.
 
     The same seed gives the same instructions. Their case and their final period vary as people's do.

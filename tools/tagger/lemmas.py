@@ -1,12 +1,13 @@
-"""The tables of spaCy's rule lemmatiser: WordNet's words and irregular forms, and what a treebank adds to them."""
+"""The tables of spaCy's rule lemmatiser: WordNet's words and irregular forms, and what a treebank adds."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from spacy.language import Language
-from spacy.lookups import Lookups, load_lookups
+from spacy.lookups import Lookups, Table, load_lookups
 from spacy.tokens import Doc
 from treebank import Gold
 
@@ -18,22 +19,23 @@ _SEEN = 2  # a lemma met only once may be a slip
 def add_lemmatizer(nlp: Language, words: Iterable[Gold]) -> None:
     """Append a lemmatiser that needs only universal parts of speech.
 
-    spaCy's own tables rely on morphology to know that "glass" is no plural: here every word of the index that a
-    rule would spoil stands among the exceptions, as itself.
+    spaCy's own tables rely on morphology to know that "glass" is no plural: here every word of the index
+    that a rule would spoil stands among the exceptions, as itself.
     """
     try:
         source = load_lookups("en", TABLES)
     except ValueError:
         raise SystemExit("Training needs WordNet's tables: pip install spacy-lookups-data") from None
-    rules, irregular, index = (dict(source.get_table(name)) for name in TABLES)
+    rules, irregular, index = (_by_pos(source.get_table(name)) for name in TABLES)
+    index = {
+        pos: dict.fromkeys(entries, 1) for pos, entries in index.items()
+    }  # to look up fast; sets cannot be saved
     for pos in ("noun", "verb", "adj"):
         known = frozenset(index[pos])
         for word in index[pos]:
             stems = [word[: len(word) - len(old)] + new for old, new in rules[pos] if word.endswith(old)]
             if stems and known.isdisjoint(stems):
                 irregular[pos].setdefault(word, [word])
-    for table in (rules, irregular, index):
-        table["aux"] = table["verb"]
     lemmatizer = nlp.add_pipe("lemmatizer", config={"mode": "rule"})
     lemmatizer.lookups = _lookups(rules, irregular, index)
     for (text, pos), lemma in _treebank_lemmas(words).items():
@@ -45,7 +47,11 @@ def add_lemmatizer(nlp: Language, words: Iterable[Gold]) -> None:
     nlp.add_pipe("lemmatizer", config={"mode": "rule"}).lookups = _lookups(rules, irregular, index)
 
 
-def _lookups(*tables: dict[str, object]) -> Lookups:
+def _by_pos(table: Table) -> dict[str, Any]:
+    return {pos: table[pos] for pos in ("noun", "verb", "adj", "adv", "punct") if pos in table}
+
+
+def _lookups(*tables: dict[str, Any]) -> Lookups:
     lookups = Lookups()
     for name, table in zip(TABLES, tables, strict=True):
         lookups.add_table(name, table)

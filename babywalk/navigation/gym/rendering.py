@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 
 from babywalk.errors import unknown
 from babywalk.navigation.gym.walkers import Walkers
 from babywalk.navigation.world import STOP, angles
 
-RENDERING: dict[str, Any] = {
-    "render_modes": ["ansi"],
-    "render_fps": 4,
-}  # Gymnasium asks for a pace even of text
+# Gymnasium asks for a pace even of text.
+RENDERING: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
 
 def check_render_mode(mode: str | None) -> None:
@@ -24,6 +23,8 @@ def check_render_mode(mode: str | None) -> None:
 
 def describe(walkers: Walkers, row: int) -> str:
     """Where one walker is, what it was told, and what it can do."""
+    if not walkers.begun:
+        raise ResetNeeded("There is nothing to render yet. Call reset() before render().")
     arena = walkers.arena
     houses, episode = arena.houses, arena.task[int(walkers.episode[row])]
     pose = walkers.poses[np.array([row])]

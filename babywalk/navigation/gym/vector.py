@@ -38,14 +38,14 @@ class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
         self.arena = Arena.of(Settings.of(settings))
         self._walkers = Walkers(self.arena, num_envs)
         self._order = Order(self.arena)
-        self._ended: Flags | None = None  # (B,) True where the last step ended the walk; None before reset
+        self._ended: Flags = np.zeros(num_envs, dtype=bool)  # (B,) True where the last step ended the walk
         self.single_observation_space = observation_space(self.arena)
         self.single_action_space = action_space(self.arena)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     @cached_property
-    def observation_space(self) -> Space[dict[str, Any]]:
-        """B times the space of one walker; made when asked for, as its bounds take more memory than walking."""
+    def observation_space(self) -> Space[dict[str, Any]]:  # type: ignore[override]  # it can be written to
+        """B times the space of one walker; made when asked for: its bounds take more memory than walking."""
         return batch_space(self.single_observation_space, self.num_envs)
 
     def reset(
@@ -63,7 +63,7 @@ class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
         self, actions: NDArray[np.int64]
     ) -> tuple[dict[str, Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Take one action each, or begin another walk where the last is over."""
-        if self._ended is None:
+        if not self._walkers.begun:
             raise ResetNeeded("There are no walks in progress. Call reset() before step().")
         chosen = np.asarray(actions, dtype=np.int64)
         if chosen.shape != (self.num_envs,):

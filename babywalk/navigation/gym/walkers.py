@@ -49,7 +49,7 @@ class Walkers:
         self.poses = poses_at(np.zeros(count), np.zeros(count))
         # Where each walker has been. Standing still is no part of a path: it would lower nDTW.
         self.trail = np.zeros((count, arena.settings.steps + 1), dtype=np.int32)  # (B, T + 1)
-        self.visited = np.ones(count, dtype=np.int64)  # (B,) how much of the trail is filled
+        self.visited = np.zeros(count, dtype=np.int64)  # (B,) how much of the trail is filled
         self.reference = np.zeros((count, arena.task.paths.lengths.max(initial=1)), dtype=np.int64)  # (B, R)
         self.described = np.ones(count, dtype=np.int64)  # (B,) viewpoints of each reference
         self._due = np.zeros(count, dtype=np.int64)  # (B,) how far the reference has been followed
@@ -61,6 +61,11 @@ class Walkers:
 
     def __len__(self) -> int:
         return len(self.episode)
+
+    @property
+    def begun(self) -> bool:
+        """Whether every walker has been put somewhere."""
+        return bool(self.visited.all())
 
     @property
     def distance(self) -> NDArray[np.float64]:

@@ -1,0 +1,93 @@
+"""Baby-Steps: short instructions, and the stretches of path that they describe.
+
+One data type serves all: identification gives the steps, alignment adds where each of them ends; imitation
+takes single steps with the expert's history, a lecture the expert's prefix and the walker's own suffix,
+inference has the steps alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from babywalk.assets.manifest import component
+from babywalk.episodes.task import Task
+from babywalk.errors import DataError
+from babywalk.instructions.segmented import SegmentedTexts
+from babywalk.ragged import Ragged
+
+
+@dataclass(frozen=True, slots=True)
+class BabyStep:
+    """One short instruction and the stretch of path it describes.
+
+    Neighbouring steps share a viewpoint: where one ends, the next begins.
+    """
+
+    text: str
+    path: tuple[str, ...]  # viewpoint ids, never empty
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BabySteps:
+    """The steps of every episode of a task. Shapes: E episodes."""
+
+    task: Task
+    segmented: SegmentedTexts
+    sentences: Ragged  # E rows: how many sentences each step has
+    ends: Ragged | None = None  # E rows of the same lengths: where on the path each step ends; None: not aligned
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def texts(self, episode: int) -> list[str]:
+        """The steps of one episode as they stand in its instruction."""
+        numbers = self.segmented.of_episodes(self.task, np.array([episode])).values.tolist()
+        words = [self.segmented.words_of(number, self.task.walks.texts) for number in numbers]
+        bounds = np.append(0, self.sentences[episode].cumsum()).tolist()
+        return [" ".join(words[begin:end]) for begin, end in zip(bounds, bounds[1:], strict=False)]
+
+    def steps(self, episode: int) -> list[BabyStep]:
+        """The steps of one episode with their stretches of path."""
+        if self.ends is None:
+            raise DataError("These Baby-Steps are not aligned with paths. Run 'babywalk data align'.")
+        path = self.task[episode].path
+        last = self.ends[episode].tolist()
+        first = [0, *last[:-1]]
+        return [
+            BabyStep(text, path[begin : end + 1])
+            for text, begin, end in zip(self.texts(episode), first, last, strict=True)
+        ]
+
+    def __iter__(self) -> Iterator[list[BabyStep]]:
+        return (self.steps(episode) for episode in range(len(self)))
+
+
+def save_babysteps(
+    folder: Path, found: BabySteps, *, facts: dict[str, object], notes: Sequence[str] = ()
+) -> None:
+    """Keep the steps of a task as a component."""
+    with component(folder, f"Baby-Steps of {found.task.name} {found.task.split}", notes=notes, details=facts) as draft:
+        np.save(draft.folder / "start.npy", found.sentences.start)
+        np.save(draft.folder / "sentences.npy", found.sentences.values.astype(np.int16))
+        if found.ends is not None:
+            np.save(draft.folder / "ends.npy", found.ends.values.astype(np.int16))
+
+
+def load_babysteps(folder: Path, task: Task, segmented: SegmentedTexts) -> BabySteps:
+    """Read what `save_babysteps` kept."""
+    try:
+        start = np.load(folder / "start.npy", allow_pickle=False)
+        rows = [
+            Ragged(np.load(file, allow_pickle=False).astype(np.int32), start)
+            for file in (folder / "sentences.npy", folder / "ends.npy")
+            if file.exists()
+        ]
+    except (OSError, ValueError) as error:
+        raise DataError(f"{folder}: cannot be read ({error}). Run 'babywalk data align' again.") from None
+    if len(start) != len(task) + 1:
+        raise DataError(f"{folder}: has steps of {len(start) - 1:,} episodes instead of {len(task):,}. Align again.")
+    return BabySteps(task, segmented, rows[0], rows[1] if len(rows) > 1 else None)

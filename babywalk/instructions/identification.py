@@ -1,0 +1,173 @@
+"""Baby-Steps from sentences: rules 5 and 6 of the paper's appendix A.1, over a whole data set at once.
+
+5. A sentence without landmarks and verbs is not actionable: it is merged into the next one.
+6. A sentence that only tells where to stop is merged into the one before; one that begins with "with" or
+   "facing" into the one after.
+
+"Without landmarks and verbs" can be read in three ways, which give different numbers of steps (`READINGS`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.errors import ConfigError, unknown
+from babywalk.instructions.sentences import Sentence, WordLists
+from babywalk.ragged import Ragged, starts
+
+Flags = NDArray[np.bool_]
+
+# Whether a stretch of text is not actionable, from whether it has a landmark and a verb. Under "either,
+# strictly" verbs that are stop words (go, take, ...) do not count.
+READINGS: dict[str, Callable[[Flags, Flags], Flags]] = {
+    "both": lambda landmark, verb: ~(landmark | verb),
+    "either": lambda landmark, verb: ~(landmark & verb),
+    "either-strict": lambda landmark, verb: ~(landmark & verb),
+}
+MODES = ("template", "sentence")
+
+
+@dataclass(frozen=True, slots=True)
+class IdentificationConfig:
+    """How instructions are cut."""
+
+    mode: str = "template"  # "sentence": one step per sentence, the ablation of appendix C.3
+    reading: str = "either-strict"
+    max_steps: int = 0  # 0 for as many as there are
+    lists: WordLists = field(default_factory=WordLists)
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise unknown("Mode", self.mode, MODES)
+        if self.reading not in READINGS:
+            raise unknown("Reading", self.reading, READINGS)
+        if self.max_steps < 0:
+            raise ConfigError(f"max_steps = {self.max_steps} is no number of steps; give 0 for no limit, or more.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceTable:
+    """What rules 5 and 6 look at, for the sentences of many texts. Shapes: T texts, S sentences."""
+
+    first: NDArray[np.int64]  # (T + 1,) the first sentence of each text
+    landmark: Flags  # (S,) whether it names one
+    verb: Flags  # (S,)
+    plain_verb: Flags  # (S,) whether it has a verb that is no stop word
+    stops: Flags  # (S,)
+    leads: Flags  # (S,)
+    length: NDArray[np.int32]  # (S,) characters
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[Sentence]], stop_words: frozenset[str]) -> SentenceTable:
+        """From the sentences of each text."""
+        flat = [sentence for text in texts for sentence in text]
+
+        def flags(test: Callable[[Sentence], bool]) -> Flags:
+            return np.fromiter((test(sentence) for sentence in flat), dtype=np.bool_, count=len(flat))
+
+        return cls(
+            first=starts([len(text) for text in texts]),
+            landmark=flags(lambda sentence: bool(sentence.landmarks)),
+            verb=flags(lambda sentence: bool(sentence.verbs)),
+            plain_verb=flags(lambda sentence: any(verb not in stop_words for verb in sentence.verbs)),
+            stops=flags(lambda sentence: sentence.stops),
+            leads=flags(lambda sentence: sentence.leads),
+            length=np.array([sentence.end - sentence.begin for sentence in flat], dtype=np.int32),
+        )
+
+
+def identify(table: SentenceTable, instructions: Ragged, config: IdentificationConfig) -> Ragged:
+    """Row i: how many sentences each step of instruction i has.
+
+    Row i of `instructions` lists the sentences of an instruction, which may be those of several texts:
+    the steps do not know where one text ends and the next begins, as in the paper.
+    """
+    sentence = instructions.padded()
+    valid = sentence >= 0
+    if config.mode == "sentence":
+        ends = valid.copy()
+    else:
+        verb = table.plain_verb if config.reading == "either-strict" else table.verb
+        lacks = READINGS[config.reading]
+        ends = merge_not_actionable(table.landmark[sentence], verb[sentence], valid, lacks)
+        ends = merge_stops(ends, table.stops[sentence], valid)
+        ends = merge_leads(ends, table.leads[sentence], valid)
+    if config.max_steps:
+        ends = at_most(ends, np.where(valid, table.length[sentence], 0), config.max_steps)
+    return _counts(ends)
+
+
+def merge_not_actionable(
+    landmark: Flags,  # (E, J) whether sentence j of instruction i names one
+    verb: Flags,  # (E, J)
+    valid: Flags,  # (E, J) True where there is a sentence
+    lacks: Callable[[Flags, Flags], Flags],
+) -> Flags:  # (E, J) True where a step ends
+    """Rule 5, from the first sentence to the last: what lacks something is carried into the next sentence.
+
+    What is left over at the end goes with the step before, or is the only step.
+    """
+    ends = np.zeros_like(valid)
+    carried = np.zeros((2, len(valid)), dtype=np.bool_)
+    for j in range(valid.shape[1]):
+        here = carried | np.stack([landmark[:, j], verb[:, j]])
+        wanting = lacks(here[0], here[1])
+        ends[:, j] = valid[:, j] & ~wanting
+        carried = here & (wanting & valid[:, j])
+    return _end_with_the_last(ends, valid)
+
+
+def merge_stops(ends: Flags, stops: Flags, valid: Flags) -> Flags:
+    """Rule 6: no step ends before one that only tells where to stop."""
+    merged = ends.copy()
+    merged[:, :-1] &= ~(stops[:, 1:] & valid[:, 1:])
+    return merged
+
+
+def merge_leads(ends: Flags, leads: Flags, valid: Flags) -> Flags:
+    """Rule 6: a step that begins with what only sets the scene goes with the next."""
+    merged = ends.copy()
+    begins, leading = np.ones(len(ends), dtype=np.bool_), np.zeros(len(ends), dtype=np.bool_)
+    for j in range(valid.shape[1]):
+        leading = np.where(begins, leads[:, j], leading)
+        begins = ends[:, j]
+        merged[:, j] &= ~leading
+    return _end_with_the_last(merged, valid)
+
+
+def at_most(ends: Flags, length: NDArray[np.int32], limit: int) -> Flags:
+    """No more than `limit` steps: as long as there are more, the shortest two neighbours become one."""
+    merged = ends.copy()
+    for row in np.flatnonzero(ends.sum(axis=1) > limit):
+        last = np.flatnonzero(merged[row])
+        sizes = np.add.reduceat(length[row], np.append(0, last[:-1] + 1))
+        while len(last) > limit:
+            joint = int(np.argmin(sizes[:-1] + sizes[1:]))
+            sizes[joint + 1] += sizes[joint]
+            merged[row, last[joint]] = False
+            sizes, last = np.delete(sizes, joint), np.delete(last, joint)
+    return merged
+
+
+def _end_with_the_last(ends: Flags, valid: Flags) -> Flags:
+    """Sentences after the last end go with the last step: that step ends where the instruction does."""
+    count = valid.sum(axis=1)
+    rows = np.flatnonzero(count)
+    last = count[rows] - 1
+    final = ends.shape[1] - 1 - ends[rows, ::-1].argmax(axis=1)
+    ends[rows, final] = False
+    ends[rows, last] = True
+    return ends
+
+
+def _counts(ends: Flags) -> Ragged:
+    """How many sentences each step has, from where steps end."""
+    row, column = np.nonzero(ends)
+    start = starts(ends.sum(axis=1))
+    before = np.append(-1, column[:-1])
+    before[start[:-1][np.diff(start) > 0]] = -1
+    return Ragged((column - before).astype(np.int32), start)

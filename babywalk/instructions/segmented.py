@@ -1,0 +1,105 @@
+"""The sentences of a split's texts, found once and reused by every task that is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.assets.manifest import component
+from babywalk.episodes.task import Index, Task
+from babywalk.errors import DataError
+from babywalk.files import read_json, write_json
+from babywalk.instructions.identification import SentenceTable
+from babywalk.instructions.sentences import Sentence
+from babywalk.ragged import Ragged, spread, starts
+
+_ARRAYS = ("first", "landmark", "verb", "plain_verb", "stops", "leads", "length")
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedTexts:
+    """Every sentence of many texts, numbered through. Shapes: T texts, S sentences."""
+
+    table: SentenceTable
+    begin: NDArray[np.int32]  # (S,) its first character in its text
+    landmarks: Ragged  # S rows of numbers of `phrases`
+    phrases: tuple[str, ...]  # each landmark once, as in "dining room table"
+    verbs: Ragged  # S rows of numbers of `actions`
+    actions: tuple[str, ...]  # each verb once, as lemma
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[Sentence]], stop_words: frozenset[str]) -> SegmentedTexts:
+        """From the sentences of each text."""
+        flat = [sentence for text in texts for sentence in text]
+        landmarks, phrases = _numbered([sentence.landmarks for sentence in flat])
+        verbs, actions = _numbered([sentence.verbs for sentence in flat])
+        return cls(
+            table=SentenceTable.of(texts, stop_words),
+            begin=np.array([sentence.begin for sentence in flat], dtype=np.int32),
+            landmarks=landmarks,
+            phrases=phrases,
+            verbs=verbs,
+            actions=actions,
+        )
+
+    @cached_property
+    def text_of(self) -> NDArray[np.int64]:
+        """(S,) the text of each sentence."""
+        return np.repeat(np.arange(len(self.table.first) - 1), np.diff(self.table.first))
+
+    def of_episodes(self, task: Task, episodes: Index) -> Ragged:
+        """Row i: the sentences of episode i, those of its texts one after another."""
+        texts = task.texts_of(episodes)
+        count = np.diff(self.table.first)[texts]
+        flat = spread(self.table.first[texts].ravel(), count.ravel()).astype(np.int32)
+        return Ragged(flat, starts(count.sum(axis=-1)))
+
+    def words_of(self, sentence: int, texts: Sequence[str]) -> str:
+        """The words of a sentence as they stand in its text."""
+        begin = int(self.begin[sentence])
+        return texts[int(self.text_of[sentence])][begin : begin + int(self.table.length[sentence])]
+
+
+def save_segmented(folder: Path, found: SegmentedTexts, *, facts: dict[str, object], notes: Sequence[str]) -> None:
+    """Keep the sentences of a split as a component."""
+    with component(folder, "sentences of R2R texts", notes=notes, details=facts) as draft:
+        with (draft.folder / "sentences.npz").open("wb") as out:
+            np.savez(
+                out,
+                begin=found.begin,
+                landmarks=found.landmarks.values,
+                landmark_start=found.landmarks.start,
+                verbs=found.verbs.values,
+                verb_start=found.verbs.start,
+                **{name: getattr(found.table, name) for name in _ARRAYS},
+            )
+        write_json(draft.folder / "words.json", {"landmarks": found.phrases, "verbs": found.actions})
+
+
+def load_segmented(folder: Path) -> SegmentedTexts:
+    """Read what `save_segmented` kept."""
+    words = read_json(folder / "words.json")
+    try:
+        with np.load(folder / "sentences.npz", allow_pickle=False) as stored:
+            return SegmentedTexts(
+                table=SentenceTable(**{name: stored[name] for name in _ARRAYS}),
+                begin=stored["begin"],
+                landmarks=Ragged(stored["landmarks"], stored["landmark_start"]),
+                phrases=tuple(words["landmarks"]),
+                verbs=Ragged(stored["verbs"], stored["verb_start"]),
+                actions=tuple(words["verbs"]),
+            )
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(f"{folder}: cannot be read ({error}). Run 'babywalk data segment' again.") from None
+
+
+def _numbered(rows: Sequence[Sequence[str]]) -> tuple[Ragged, tuple[str, ...]]:
+    """Rows of words as rows of numbers, and the words in alphabetical order."""
+    words = sorted({word for row in rows for word in row})
+    number = {word: index for index, word in enumerate(words)}
+    return Ragged.of([[number[word] for word in row] for row in rows]), tuple(words)

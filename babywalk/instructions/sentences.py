@@ -1,0 +1,138 @@
+"""Sentences and what they speak of: rules 1 to 4 of the paper's appendix A.1.
+
+1. Split at periods, and find noun and verb phrases by their tags.
+2. Curate noun phrases: no stop words, no punctuation, each word as its lemma.
+3. What is left and not on a black list is a landmark.
+4. Verbs that ask for no move are discarded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from babywalk.instructions.tagging import Word
+
+# Rule 3: what has no visual counterpart, or is often mistaken for a noun.
+LANDMARK_BLACKLIST = (
+    "end", "18 inch", "head", "inside", "forward", "position", "ground", "home", "face", "walk", "feet",
+    "way", "walking", "bit", "veer", "'ve", "next", "stop", "towards", "right", "direction", "thing",
+    "facing", "side", "turn", "middle", "one", "out", "piece", "left", "destination", "straight", "enter",
+    "wait", "don't", "stand", "back", "round",
+)  # fmt: skip
+# Rule 4: what turns the walker without moving it.
+VERB_BLACKLIST = ("make", "turn", "face", "facing", "veer")
+# Rule 6: what begins a sentence that only tells where to stop, and one that only sets the scene.
+STOP_OPENINGS = ("wait", "stop", "there", "remain", "you will see")
+NEXT_OPENINGS = ("with", "facing")
+
+_NOUNS = frozenset({"NOUN", "PROPN"})
+_PHRASE = _NOUNS | {"ADJ", "NUM"}
+_ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "approx", "vs", "dr", "mr", "mrs", "st"})
+_UNITS = frozenset({"in", "ft", "m", "no"})  # "3 ft. away" goes on, "go in. turn" does not
+# A sentence ends at a run of periods, "!" or "?" before white space or the end, and at a line break.
+_END = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)|\n+")
+_NUMBER_BEFORE = re.compile(r"\d\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class WordLists:
+    """The lists that the rules go by."""
+
+    landmark_blacklist: tuple[str, ...] = LANDMARK_BLACKLIST
+    verb_blacklist: tuple[str, ...] = VERB_BLACKLIST
+    stop_openings: tuple[str, ...] = STOP_OPENINGS
+    next_openings: tuple[str, ...] = NEXT_OPENINGS
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A stretch of an instruction up to a period. Sentences of a text follow each other; none is empty."""
+
+    begin: int  # characters of the text
+    end: int
+    landmarks: tuple[str, ...] = ()  # lemmas of noun phrases, as in "dining room table"
+    verbs: tuple[str, ...] = ()  # lemmas
+    stops: bool = False  # only tells where to stop: belongs to the sentence before
+    leads: bool = False  # only sets the scene: belongs to the sentence after
+
+
+def sentences(text: str, words: Sequence[Word], lists: WordLists, stop_words: frozenset[str]) -> list[Sentence]:
+    """The sentences of a tagged text; a text of nothing but white space has none."""
+    found = []
+    for begin, end in spans(text):
+        inside = [word for word in words if begin <= word.begin < end]
+        opening = " ".join(word.text.lower() for word in inside[:4]) + " "
+        found.append(
+            Sentence(
+                begin,
+                end,
+                landmarks=tuple(landmarks(inside, lists.landmark_blacklist, stop_words)),
+                verbs=tuple(verbs(inside, lists.verb_blacklist)),
+                stops=opening.startswith(tuple(f"{start} " for start in lists.stop_openings)),
+                leads=opening.startswith(tuple(f"{start} " for start in lists.next_openings)),
+            )
+        )
+    return found
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Rule 1: where sentences begin and end. Each holds a letter or digit, unless the text has none."""
+    ends = [match.end() for match in _END.finditer(text) if not _goes_on(text, match)]
+    cuts = [0]
+    for end in [*ends, len(text)]:
+        # Punctuation alone is no sentence: it goes with what it follows, or at the start with what comes.
+        spoken = any(character.isalnum() for character in text[cuts[-1] : end])
+        if spoken:
+            cuts.append(end)
+        elif len(cuts) > 1:
+            cuts[-1] = end
+    if len(cuts) == 1 and text.strip():
+        cuts.append(len(text))
+    pieces = [(begin, text[begin:end]) for begin, end in zip(cuts, cuts[1:], strict=False)]
+    return [(begin + len(piece) - len(piece.lstrip()), begin + len(piece.rstrip())) for begin, piece in pieces]
+
+
+def _goes_on(text: str, match: re.Match[str]) -> bool:
+    """Whether a period belongs to an abbreviation, so that the sentence goes on."""
+    words = text[: match.start()].split()
+    if match.group() != "." or not words:
+        return False
+    last = words[-1].lower().lstrip("(\"'")
+    number_before = _NUMBER_BEFORE.search(text[: match.start() - len(last)]) is not None
+    return last in _ABBREVIATIONS or (last in _UNITS and number_before)
+
+
+def noun_phrases(words: Sequence[Word]) -> Iterator[list[Word]]:
+    """Rule 1: runs of adjectives, numbers and nouns, each up to its last noun."""
+    for in_phrase, run in groupby(words, key=lambda word: word.pos in _PHRASE):
+        phrase = list(run)
+        while phrase and phrase[-1].pos not in _NOUNS:
+            phrase.pop()
+        if in_phrase and phrase:
+            yield phrase
+
+
+def landmarks(words: Sequence[Word], blacklist: Sequence[str], stop_words: frozenset[str]) -> Iterator[str]:
+    """Rules 2 and 3: the nouns of each phrase as lemmas, without stop words and the black list."""
+    banned = stop_words.union(blacklist)
+    for phrase in noun_phrases(words):
+        kept = [
+            word.lemma.lower()
+            for word in phrase
+            if word.pos in _NOUNS
+            and any(character.isalpha() for character in word.text)
+            and banned.isdisjoint((word.text.lower(), word.lemma.lower()))
+        ]
+        if kept and " ".join(word.text.lower() for word in phrase) not in banned:
+            yield " ".join(kept)
+
+
+def verbs(words: Sequence[Word], blacklist: Sequence[str]) -> Iterator[str]:
+    """Rule 4: the verbs as lemmas, without the black list."""
+    banned = frozenset(blacklist)
+    for word in words:
+        if word.pos == "VERB" and banned.isdisjoint((word.text.lower(), word.lemma.lower())):
+            yield word.lemma.lower()
