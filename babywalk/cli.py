@@ -185,6 +185,20 @@ def _add_data_commands(commands: Any) -> None:
     _add_json(stats)
     stats.set_defaults(run=_data_stats)
 
+    segment = _command(
+        commands,
+        "segment",
+        "cut the instructions of a data directory into Baby-Steps",
+        "babywalk data segment --data data",
+        "babywalk data segment --data data --splits val_seen --tagger en_core_web_sm",
+    )
+    _add_data(segment)
+    segment.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: all")
+    _add_tagger(segment)
+    segment.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default: 2)")
+    _add_json(segment)
+    segment.set_defaults(run=_data_segment)
+
     export = _command(
         commands,
         "export",
@@ -230,6 +244,25 @@ def _add_result_commands(commands: Any) -> None:
     )
     demo.add_argument("folder", type=Path, metavar="DIR", help="where everything goes; kept and reused")
     demo.set_defaults(run=_demo)
+
+    segment = _command(
+        commands,
+        "segment",
+        "cut one instruction into Baby-Steps, its landmarks marked",
+        'babywalk segment "Walk past the couch and go up the stairs. Stop by the bed."',
+        'babywalk segment --mode sentence "Turn left. Go to the door. Wait."',
+    )
+    segment.add_argument("text", metavar="TEXT", help="the instruction; - reads it from standard input")
+    segment.add_argument("--mode", default="template", help="template (the six rules, default) or sentence")
+    segment.add_argument(
+        "--reading", default="either", help="of rule 5: both, either (default) or either-strict"
+    )
+    segment.add_argument(
+        "--max-steps", type=int, default=0, metavar="N", help="at most N steps (default: any)"
+    )
+    _add_tagger(segment)
+    _add_json(segment)
+    segment.set_defaults(run=_segment)
 
     evaluate = _command(
         commands,
@@ -327,6 +360,14 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the data directory")
 
 
+def _add_tagger(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tagger",
+        metavar="NAME",
+        help="an installed spaCy pipeline (default: the one that ships with BabyWalk)",
+    )
+
+
 def _add_split(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     parser.add_argument(
         "--split",
@@ -420,15 +461,52 @@ def _data_build(options: argparse.Namespace) -> None:
 
 def _data_stats(options: argparse.Namespace) -> None:
     from babywalk import recipes
-    from babywalk.validation.data_table import data_table
+    from babywalk.validation.data_table import data_table, step_table
 
     found = recipes.data_statistics(options.data, figure=options.figure)
+    steps = recipes.step_counts(options.data)
     if options.json:
-        _say_json(asdict(found))
+        _say_json({**asdict(found), "babysteps": steps})
         return
     _say(data_table(found))
+    _say("\n" + step_table(steps) if steps else f"Baby-Steps: babywalk data segment --data {options.data}")
     if options.figure:
         _say(f"The distributions of lengths are drawn in {options.figure}")
+
+
+def _data_segment(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.tables import table
+
+    found = recipes.segment_data(options.data, options.splits, tagger=options.tagger, workers=options.workers)
+    rows = [
+        {"split": split, "instructions": len(steps), "steps": len(steps.sentences.values), "mean": steps.mean}
+        for split, steps in found.items()
+    ]
+    if options.json:
+        _say_json(rows)
+        return
+    header = ["split", "instructions", "steps", "mean"]
+    _say(table(header, [[_cell(row[name]) for name in header] for row in rows]))
+    _say(f"Next: babywalk data stats --data {options.data}")
+
+
+def _segment(options: argparse.Namespace) -> None:
+    from babywalk.instructions.identification import IdentificationConfig
+    from babywalk.instructions.segmenting import segment
+    from babywalk.instructions.tagging import load_tagger
+
+    text = sys.stdin.read() if options.text == "-" else options.text
+    config = IdentificationConfig(mode=options.mode, reading=options.reading, max_steps=options.max_steps)
+    steps = segment(text, config, tagger=load_tagger(options.tagger))
+    if options.json:
+        _say_json([asdict(step) for step in steps])
+        return
+    if not steps:
+        raise ConfigError("The instruction has no words.")
+    for number, step in enumerate(steps, start=1):
+        _say(f"{number}  {step.text}")
+        _say(f"   landmarks: {', '.join(step.landmarks) or '-'}; verbs: {', '.join(step.verbs) or '-'}")
 
 
 def _data_export(options: argparse.Namespace) -> None:
@@ -583,6 +661,8 @@ def _draw(options: argparse.Namespace) -> None:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -20,6 +20,9 @@ from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError, unknown
 from babywalk.files import replacing_folder
+from babywalk.instructions.babysteps import BabySteps
+from babywalk.instructions.identification import READINGS, IdentificationConfig
+from babywalk.instructions.library import identified, is_segmented, segment_split
 from babywalk.policies.simple import SIMPLE_AGENTS, RandomAgent
 from babywalk.progress import progress
 from babywalk.validation.answers import as_answers, read_answers
@@ -86,6 +89,32 @@ def data_statistics(folder: Path, *, figure: Path | None = None) -> Statistics:
         tasks = {name: lengths(dataset.task(name, split)) for name in TASKS if dataset.has(name, split)}
         save(draw_lengths(tasks), figure)
     return statistics(dataset)
+
+
+def step_counts(folder: Path) -> dict[str, dict[str, float]]:
+    """Baby-Steps per training instruction, by reading of the rules and task; none if not segmented."""
+    dataset = Dataset(folder)
+    if not is_segmented(dataset, "train"):
+        return {}
+    configs = {f"reading {name!r}": IdentificationConfig(reading=name) for name in READINGS}
+    configs["a step per sentence"] = IdentificationConfig(mode="sentence")
+    tasks = [dataset.task(name, "train") for name in TASKS if dataset.has(name, "train")]
+    return {
+        label: {task.name: identified(dataset, task, config).mean for task in tasks}
+        for label, config in configs.items()
+    }
+
+
+def segment_data(
+    folder: Path, splits: Sequence[str] | None, *, tagger: str | None = None, workers: int = 2
+) -> dict[str, BabySteps]:
+    """Segment the instructions of splits; the steps of their R2R episodes."""
+    dataset = Dataset(folder)
+    found = {}
+    for split in splits or dataset.splits:
+        segment_split(dataset, split, tagger=tagger, workers=workers)
+        found[split] = identified(dataset, dataset.task("r2r", split))
+    return found
 
 
 def export_task(folder: Path, name: str, split: str, file: Path, *, seed: int = 0) -> int:

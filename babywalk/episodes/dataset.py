@@ -57,6 +57,10 @@ class Dataset:
             self._read[split] = load_walks(r2r_file(self.folder / WALKS, split), self.houses)
         return self._read[split]
 
+    def walks_key(self, split: str) -> str:
+        """What tells the walks of a split from any others: what is made of them carries the key."""
+        return sha256(r2r_file(self.folder / WALKS, split))
+
     def task(self, name: str, split: str, *, seed: int = 0) -> Task:
         """The episodes of a task in a split; "val_unseen:500" is a seeded sample of 500."""
         split, colon, size = split.partition(":")
@@ -79,7 +83,7 @@ class Dataset:
                 f"{self.folder}: has no {name} for {split}. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}'."
             )
-        if details(folder).text("walks") != self._walks_key(split):
+        if details(folder).text("walks") != self.walks_key(split):
             raise DataError(
                 f"{folder}: was built from other R2R walks than this directory has now. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}' again."
@@ -102,7 +106,7 @@ class Dataset:
             raise ConfigError(f"{name} cannot be built for {split}: its walks have no goals to join at.")
         task = join_task(name, split, self.houses, walks, how, seed=None if full else seed)
         facts = {
-            "walks": self._walks_key(split),
+            "walks": self.walks_key(split),
             "full": task.chosen is None,
             "seed": None if task.chosen is None else seed,
             "episodes": len(task),
@@ -131,6 +135,3 @@ class Dataset:
 
     def _built(self, name: str, split: str) -> Path:
         return self.folder / name / split
-
-    def _walks_key(self, split: str) -> str:
-        return sha256(r2r_file(self.folder / WALKS, split))

@@ -57,7 +57,7 @@ class Task:
             scan=self.houses.scans[self.houses.house_of[path[0]]],
             path=tuple(self.houses.names[viewpoint] for viewpoint in path),
             heading=float(self.walks.headings[self.chain[chain, 0]]),
-            instruction=self._instruction(self.texts_of(number)[0]),
+            instruction=self.instructions(number)[0],
         )
 
     def __iter__(self) -> Iterator[Episode]:
@@ -127,10 +127,13 @@ class Task:
 
     def number_of(self, id_: str) -> int:
         """The number of an episode by its id."""
-        ids = self.ids(np.arange(len(self)))
-        if id_ not in ids:
-            raise unknown(f"Episode of {self.name} {self.split}", id_, ids[:3])
-        return ids.index(id_)
+        if id_ not in self._numbers:
+            raise unknown(f"Episode of {self.name} {self.split}", id_, [*list(self._numbers)[:3], "..."])
+        return self._numbers[id_]
+
+    def instructions(self, episodes: Index) -> list[str]:
+        """The instructions of several episodes."""
+        return [self._instruction(texts) for texts in self.texts_of(episodes)]
 
     def sampled(self, size: int, *, seed: int = 0) -> Task:
         """A uniform draw of `size` episodes without repeats, in their order and with their ids."""
@@ -151,7 +154,7 @@ class Task:
         Whoever reads the file numbers the instructions from 0, as the ids of `renumbered` do.
         """
         chain = self.chain_of(np.arange(len(self)))
-        texts = self.texts_of(np.arange(len(self)))
+        instructions = self.instructions(np.arange(len(self)))
         bounds = np.flatnonzero(np.diff(chain, prepend=-1, append=len(self.chain)))
         for begin, end in pairwise(bounds.tolist()):
             first = self[begin]
@@ -160,9 +163,13 @@ class Task:
                 path_id=int(self.path_ids[chain[begin]]),
                 path=first.path,
                 heading=first.heading,
-                instructions=tuple(self._instruction(text) for text in texts[begin:end]),
+                instructions=tuple(instructions[begin:end]),
                 distance=self._distance(int(chain[begin])) if self.walks.has_goals else None,
             )
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {id_: number for number, id_ in enumerate(self.ids(np.arange(len(self))))}
 
     @cached_property
     def _texts_per_walk(self) -> NDArray[np.int64]:

@@ -7,8 +7,9 @@ inference has the steps alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -38,17 +39,24 @@ class BabySteps:
     task: Task
     segmented: SegmentedTexts
     sentences: Ragged  # E rows: how many sentences each step has
-    ends: Ragged | None = None  # E rows of the same lengths: where on the path each step ends; None: not aligned
+    ends: Ragged | None = (
+        None  # E rows of the same lengths: where on the path each step ends; None: not aligned
+    )
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    @property
+    def mean(self) -> float:
+        """Steps per episode."""
+        return len(self.sentences.values) / max(1, len(self))
 
     def texts(self, episode: int) -> list[str]:
         """The steps of one episode as they stand in its instruction."""
         numbers = self.segmented.of_episodes(self.task, np.array([episode])).values.tolist()
         words = [self.segmented.words_of(number, self.task.walks.texts) for number in numbers]
         bounds = np.append(0, self.sentences[episode].cumsum()).tolist()
-        return [" ".join(words[begin:end]) for begin, end in zip(bounds, bounds[1:], strict=False)]
+        return [" ".join(words[begin:end]) for begin, end in pairwise(bounds)]
 
     def steps(self, episode: int) -> list[BabyStep]:
         """The steps of one episode with their stretches of path."""
@@ -67,10 +75,12 @@ class BabySteps:
 
 
 def save_babysteps(
-    folder: Path, found: BabySteps, *, facts: dict[str, object], notes: Sequence[str] = ()
+    folder: Path, found: BabySteps, *, facts: Mapping[str, object], notes: Sequence[str] = ()
 ) -> None:
     """Keep the steps of a task as a component."""
-    with component(folder, f"Baby-Steps of {found.task.name} {found.task.split}", notes=notes, details=facts) as draft:
+    with component(
+        folder, f"Baby-Steps of {found.task.name} {found.task.split}", notes=notes, details=facts
+    ) as draft:
         np.save(draft.folder / "start.npy", found.sentences.start)
         np.save(draft.folder / "sentences.npy", found.sentences.values.astype(np.int16))
         if found.ends is not None:
@@ -89,5 +99,7 @@ def load_babysteps(folder: Path, task: Task, segmented: SegmentedTexts) -> BabyS
     except (OSError, ValueError) as error:
         raise DataError(f"{folder}: cannot be read ({error}). Run 'babywalk data align' again.") from None
     if len(start) != len(task) + 1:
-        raise DataError(f"{folder}: has steps of {len(start) - 1:,} episodes instead of {len(task):,}. Align again.")
+        raise DataError(
+            f"{folder}: has steps of {len(start) - 1:,} episodes instead of {len(task):,}. Align again."
+        )
     return BabySteps(task, segmented, rows[0], rows[1] if len(rows) > 1 else None)

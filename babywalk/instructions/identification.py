@@ -5,6 +5,8 @@
    "facing" into the one after.
 
 "Without landmarks and verbs" can be read in three ways, which give different numbers of steps (`READINGS`).
+The default was chosen by two observations: over the four tasks its mean numbers of steps lie nearest to the
+paper's, and at equal precision it finds more of the boundaries that people set (docs/babysteps.md).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class IdentificationConfig:
     """How instructions are cut."""
 
     mode: str = "template"  # "sentence": one step per sentence, the ablation of appendix C.3
-    reading: str = "either-strict"
+    reading: str = "either"
     max_steps: int = 0  # 0 for as many as there are
     lists: WordLists = field(default_factory=WordLists)
 
@@ -46,7 +48,9 @@ class IdentificationConfig:
         if self.reading not in READINGS:
             raise unknown("Reading", self.reading, READINGS)
         if self.max_steps < 0:
-            raise ConfigError(f"max_steps = {self.max_steps} is no number of steps; give 0 for no limit, or more.")
+            raise ConfigError(
+                f"max_steps = {self.max_steps} is no number of steps; give 0 for no limit, or more."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,6 +161,8 @@ def _end_with_the_last(ends: Flags, valid: Flags) -> Flags:
     """Sentences after the last end go with the last step: that step ends where the instruction does."""
     count = valid.sum(axis=1)
     rows = np.flatnonzero(count)
+    if not len(rows):
+        return ends
     last = count[rows] - 1
     final = ends.shape[1] - 1 - ends[rows, ::-1].argmax(axis=1)
     ends[rows, final] = False
@@ -166,7 +172,7 @@ def _end_with_the_last(ends: Flags, valid: Flags) -> Flags:
 
 def _counts(ends: Flags) -> Ragged:
     """How many sentences each step has, from where steps end."""
-    row, column = np.nonzero(ends)
+    _, column = np.nonzero(ends)
     start = starts(ends.sum(axis=1))
     before = np.append(-1, column[:-1])
     before[start[:-1][np.diff(start) > 0]] = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -65,7 +65,9 @@ class SegmentedTexts:
         return texts[int(self.text_of[sentence])][begin : begin + int(self.table.length[sentence])]
 
 
-def save_segmented(folder: Path, found: SegmentedTexts, *, facts: dict[str, object], notes: Sequence[str]) -> None:
+def save_segmented(
+    folder: Path, found: SegmentedTexts, *, facts: Mapping[str, object], notes: Sequence[str]
+) -> None:
     """Keep the sentences of a split as a component."""
     with component(folder, "sentences of R2R texts", notes=notes, details=facts) as draft:
         with (draft.folder / "sentences.npz").open("wb") as out:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,7 +24,7 @@ from babywalk.files import read_json, write_json
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, WordLists, sentences
-from babywalk.instructions.tagging import Tagger, load_tagger, stop_words
+from babywalk.instructions.tagging import Tagger, load_tagger, stop_words, tagger_notes
 from babywalk.progress import progress
 from babywalk.ragged import Ragged
 
@@ -41,7 +42,9 @@ class Step:
     verbs: tuple[str, ...]
 
 
-def segment(text: str, config: IdentificationConfig | None = None, *, tagger: Tagger | None = None) -> list[Step]:
+def segment(
+    text: str, config: IdentificationConfig | None = None, *, tagger: Tagger | None = None
+) -> list[Step]:
     """The Baby-Steps of one instruction; none for a text without any character."""
     chosen, tags = config or IdentificationConfig(), tagger or _tagger(None)
     (words,) = tags.tag([text])
@@ -75,48 +78,65 @@ def segment_texts(
 ) -> SegmentedTexts:
     """The sentences of many texts, each tagged once."""
     chunks = [list(texts[first : first + _CHUNK]) for first in range(0, len(texts), _CHUNK)]
-    work = partial(_chunk, lists=lists, tagger=tagger, cache=cache)
-    if workers < 2 or len(chunks) < 2:
-        parts = [work(chunk) for chunk in progress(chunks, what, unit="chunk")]
-    else:
-        # Fresh processes: a forked one would share the threads of whatever is loaded here.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            parts = list(progress(pool.map(work, chunks), what, total=len(chunks), unit="chunk"))
-    return SegmentedTexts.of([text for part in parts for text in part], stop_words())
+    files = [cache / f"{_key(chunk, lists, tagger)}.json" if cache else None for chunk in chunks]
+    done = {number: found for number, file in enumerate(files) if file and (found := _kept(file)) is not None}
+    due = [number for number in range(len(chunks)) if number not in done]
+    work = partial(_tag_chunk, lists=lists, tagger=tagger)
+    tasks = [(chunks[number], files[number]) for number in due]
+    with _pool(min(workers, len(tasks))) as run:
+        for number, found in zip(
+            due, progress(run(work, tasks), what, total=len(tasks), unit="chunk"), strict=True
+        ):
+            done[number] = found
+    return SegmentedTexts.of([text for number in range(len(chunks)) for text in done[number]], stop_words())
 
 
-def _chunk(
-    texts: Sequence[str], *, lists: WordLists, tagger: str | None, cache: Path | None
+@contextmanager
+def _pool(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """A `map` over processes, or the plain one where one process is enough."""
+    if workers < 2:
+        yield map
+        return
+    # Fresh processes: a forked one would share the threads of whatever is loaded here.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield pool.map
+
+
+def _tag_chunk(
+    task: tuple[Sequence[str], Path | None], *, lists: WordLists, tagger: str | None
 ) -> list[list[Sentence]]:
-    file = cache / f"{_key(texts, lists, tagger)}.json" if cache else None
-    if file and file.exists():
-        try:
-            return [[_sentence(fields) for fields in text] for text in read_json(file)]
-        except (DataError, TypeError):  # damaged: done again
-            pass
+    texts, file = task
     words = _tagger(tagger).tag(texts)
     found = [sentences(text, tagged, lists, stop_words()) for text, tagged in zip(texts, words, strict=True)]
     if file:
-        write_json(file, [[asdict(sentence) for sentence in text] for text in found], indent=None)
+        write_json(file, [[astuple(sentence) for sentence in text] for text in found], indent=None)
     return found
 
 
-def _sentence(fields: dict[str, Any]) -> Sentence:
-    return Sentence(**{**fields, "landmarks": tuple(fields["landmarks"]), "verbs": tuple(fields["verbs"])})
+def _kept(file: Path) -> list[list[Sentence]] | None:
+    """What an earlier run found, or None where there is nothing to be trusted."""
+    if not file.exists():
+        return None
+    try:
+        return [[_sentence(*fields) for fields in text] for text in read_json(file)]
+    except (DataError, TypeError):
+        return None
+
+
+def _sentence(
+    begin: int, end: int, landmarks: Sequence[str], verbs: Sequence[str], stops: bool, leads: bool
+) -> Sentence:
+    return Sentence(begin, end, tuple(landmarks), tuple(verbs), stops, leads)
 
 
 def _key(texts: Sequence[str], lists: WordLists, tagger: str | None) -> str:
-    about = [_tagger_version(tagger), asdict(lists), list(texts)]
+    about = [tagger_notes(tagger), asdict(lists), list(texts)]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
 
 
 @lru_cache(maxsize=2)
 def _tagger(name: str | None) -> Tagger:
     return load_tagger(name)
-
-
-def _tagger_version(name: str | None) -> str:
-    return _tagger(name).version
 
 
 def whole(found: SegmentedTexts) -> Ragged:

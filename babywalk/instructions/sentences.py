@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from babywalk.instructions.tagging import Word
 
@@ -59,7 +59,9 @@ class Sentence:
     leads: bool = False  # only sets the scene: belongs to the sentence after
 
 
-def sentences(text: str, words: Sequence[Word], lists: WordLists, stop_words: frozenset[str]) -> list[Sentence]:
+def sentences(
+    text: str, words: Sequence[Word], lists: WordLists, stop_words: frozenset[str]
+) -> list[Sentence]:
     """The sentences of a tagged text; a text of nothing but white space has none."""
     found = []
     for begin, end in spans(text):
@@ -91,8 +93,10 @@ def spans(text: str) -> list[tuple[int, int]]:
             cuts[-1] = end
     if len(cuts) == 1 and text.strip():
         cuts.append(len(text))
-    pieces = [(begin, text[begin:end]) for begin, end in zip(cuts, cuts[1:], strict=False)]
-    return [(begin + len(piece) - len(piece.lstrip()), begin + len(piece.rstrip())) for begin, piece in pieces]
+    pieces = [(begin, text[begin:end]) for begin, end in pairwise(cuts)]
+    return [
+        (begin + len(piece) - len(piece.lstrip()), begin + len(piece.rstrip())) for begin, piece in pieces
+    ]
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
@@ -120,11 +124,11 @@ def landmarks(words: Sequence[Word], blacklist: Sequence[str], stop_words: froze
     banned = stop_words.union(blacklist)
     for phrase in noun_phrases(words):
         kept = [
-            word.lemma.lower()
+            word.lemma
             for word in phrase
             if word.pos in _NOUNS
             and any(character.isalpha() for character in word.text)
-            and banned.isdisjoint((word.text.lower(), word.lemma.lower()))
+            and banned.isdisjoint((word.text.lower(), word.lemma))
         ]
         if kept and " ".join(word.text.lower() for word in phrase) not in banned:
             yield " ".join(kept)
@@ -134,5 +138,5 @@ def verbs(words: Sequence[Word], blacklist: Sequence[str]) -> Iterator[str]:
     """Rule 4: the verbs as lemmas, without the black list."""
     banned = frozenset(blacklist)
     for word in words:
-        if word.pos == "VERB" and banned.isdisjoint((word.text.lower(), word.lemma.lower())):
-            yield word.lemma.lower()
+        if word.pos == "VERB" and word.text.isalpha() and banned.isdisjoint((word.text.lower(), word.lemma)):
+            yield word.lemma

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, TaskStatistics
@@ -37,6 +37,18 @@ def data_table(found: Statistics) -> str:
             f"  unknown in {words.split}: {words.unknown:,} of {words.words:,} ({share:.1%}): {missed}"
         )
     return "\n".join(lines)
+
+
+# Table 1 of the paper.
+_PAPER_STEPS = {"r2r": 1.8, "r4r": 3.6, "r6r": 5.6, "r8r": 7.4}
+
+
+def step_table(counts: Mapping[str, Mapping[str, float]]) -> str:
+    """Baby-Steps per training instruction under each reading of the rules, beside the paper's."""
+    tasks = list(next(iter(counts.values())))
+    rows = [[label, *(f"{of[task]:.2f}" for task in tasks)] for label, of in counts.items()]
+    rows.append(["the paper", *(f"{_PAPER_STEPS[task]:.1f}" for task in tasks)])
+    return table(["Baby-Steps per instruction", *(task.upper() for task in tasks)], rows)
 
 
 def _thinned(row: TaskStatistics) -> str:

@@ -45,6 +45,8 @@ _TURN = """turn veer bear pivot rotate swing angle curve hook spin swerve bank c
     bend steer sway drift switch tilt swoop circle branch exit keep stay double divert sidestep"""
 _REST = """stop wait stand stay remain pause halt rest park sit finish end linger hold land settle kneel
     lie arrive stall cease conclude camp freeze relax crouch squat terminate hover idle"""
+_ALONE = """exit enter leave pass turn pivot continue proceed advance stop wait pause halt rotate veer start
+    begin head walk go move cross climb descend ascend follow reverse step face return finish approach"""
 _CARRY_ON = "keep continue start begin finish stop resume try commence"
 _PLACE = "position orient place put align point square angle turn rotate center centre set situate reorient"
 _MAKE = "make take do hang perform execute complete pull"
@@ -56,6 +58,7 @@ GRAMMAR: dict[str, list[str]] = {
     "REACH": _tagged(_REACH, "VERB"),
     "TURN": _tagged(_TURN, "VERB"),
     "REST": _tagged(_REST, "VERB"),
+    "ALONE": _tagged(_ALONE, "VERB"),
     "CARRY": _tagged(_CARRY_ON, "VERB"),
     "PLACE": _tagged(_PLACE, "VERB"),
     "MAKE": _tagged(_MAKE, "VERB"),
@@ -133,6 +136,7 @@ GRAMMAR: dict[str, list[str]] = {
         "the/DET <THING> that/PRON leads/VERB to/ADP the/DET <THING>",
         "the/DET <THING> leading/VERB to/ADP the/DET <THING>",
     ],
+    "BARE": ["<THING>", "<THING>", "<ADJ> <THING>", "<ADJ> <THING> and/CCONJ <THING>"],
     "THE": ["the/DET", "your/PRON"],
     "SIDE": _tagged("left right", "NOUN"),
     "WAY": _tagged("left right", "ADV"),
@@ -143,6 +147,7 @@ GRAMMAR: dict[str, list[str]] = {
             "ADP",
         ),
         "out/ADP of/ADP",
+        "passed/ADP",  # a common misspelling of "past"
         "next/ADV to/ADP",
         "in/ADP front/NOUN of/ADP",
         "away/ADV from/ADP",
@@ -208,6 +213,9 @@ GRAMMAR: dict[str, list[str]] = {
         "<REACH> <NP>",
         "<REACH> <NP>",
         "<REACH> <NP> <PREP> <NP>",
+        "<REACH> <BARE>",
+        "<REACH> <BARE> <PREP> <NP>",
+        "<ALONE>",
         "<TURN> <HEADING>",
         "<TURN> <HEADING> <PREP> <NP>",
         "<REST> <LOITER>",
@@ -297,14 +305,14 @@ GRAMMAR: dict[str, list[str]] = {
 
 _STARTS = {  # how a command with a verb of this group goes on
     group: [rule.removeprefix(f"<{group}>") for rule in GRAMMAR["COMMAND"] if rule.startswith(f"<{group}>")]
-    for group in ("ROAM", "REACH", "TURN", "REST", "CARRY", "PLACE", "MAKE")
+    for group in ("ROAM", "REACH", "ALONE", "TURN", "REST", "CARRY", "PLACE", "MAKE")
 }
 
 
-def instructions(seed: int, *, per_verb: int = 5, others: int = 1000) -> Iterator[list[Token]]:
+def instructions(seed: int, *, per_verb: int = 6, others: int = 1500) -> Iterator[list[Token]]:
     """Instructions of one to four sentences: `per_verb` that start with each verb, and `others` of any kind.
 
-    The same seed gives the same instructions. Their case and their final period vary as people's do.
+    The same seed gives the same instructions. Their case and the marks between sentences vary as people's do.
     """
     rng = random.Random(seed)
     sentences = [
@@ -334,13 +342,13 @@ def _expand(rule: str, rng: random.Random) -> list[str]:
 
 def _instruction(sentences: list[list[str]], rng: random.Random) -> list[Token]:
     change = rng.choices((str, str.lower, str.upper), (70, 24, 6))[0]
-    ended = rng.random() < 0.8
+    ends = rng.choices((["~./PUNCT"], ["~,/PUNCT"], []), (80, 5, 15))[0]
     tokens: list[Token] = []
     for sentence in sentences:
-        words = _tokens([*sentence, "~./PUNCT"])
+        words = _tokens([*sentence, *ends])
         words[0] = words[0]._replace(text=words[0].text.capitalize())
         tokens += [word._replace(text=change(word.text)) for word in words]
-    return tokens if ended else tokens[:-1]
+    return tokens
 
 
 def _tokens(parts: list[str]) -> list[Token]:

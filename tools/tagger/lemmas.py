@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spacy.language import Language
@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from treebank import Gold
 
 TABLES = ("lemma_rules", "lemma_exc", "lemma_index")
+Endings = list[tuple[str, str]]  # what a form of a word ends in, and what the word itself ends in instead
 _OPEN = {"X", "PROPN", "PUNCT", "SYM", "NUM"}  # what a treebank says of their lemmas does not carry over
 _SEEN = 2  # a lemma met only once may be a slip
 
@@ -27,15 +28,17 @@ def add_lemmatizer(nlp: Language, words: Iterable[Gold]) -> None:
     except ValueError:
         raise SystemExit("Training needs WordNet's tables: pip install spacy-lookups-data") from None
     rules, irregular, index = (_by_pos(source.get_table(name)) for name in TABLES)
-    index = {
-        pos: dict.fromkeys(entries, 1) for pos, entries in index.items()
-    }  # to look up fast; sets cannot be saved
-    for pos in ("noun", "verb", "adj"):
+    for pos, endings in rules.items():
         known = frozenset(index[pos])
-        for word in index[pos]:
-            stems = [word[: len(word) - len(old)] + new for old, new in rules[pos] if word.endswith(old)]
+        for word in sorted(known):
+            stems = list(_stems(word, endings))
             if stems and known.isdisjoint(stems):
                 irregular[pos].setdefault(word, [word])
+        # A table is looked up faster than a list, and unlike a set it can be saved.
+        index[pos] = {word: 1 for word in sorted(known) if _needed(word, endings, known)}
+        # spaCy takes the last rule that leads to a listed word, and the first if none does. The first is
+        # right more often ("vases" come from a vase, not from a vas), so let it be the last as well.
+        rules[pos] = [*endings, *reversed(endings)]
     lemmatizer = nlp.add_pipe("lemmatizer", config={"mode": "rule"})
     lemmatizer.lookups = _lookups(rules, irregular, index)
     for (text, pos), lemma in _treebank_lemmas(words).items():
@@ -48,7 +51,21 @@ def add_lemmatizer(nlp: Language, words: Iterable[Gold]) -> None:
 
 
 def _by_pos(table: Table) -> dict[str, Any]:
-    return {pos: table[pos] for pos in ("noun", "verb", "adj", "adv", "punct") if pos in table}
+    return {pos: table[pos] for pos in ("noun", "verb", "adj")}
+
+
+def _stems(word: str, endings: Endings) -> Iterator[str]:
+    return (word[: len(word) - len(old)] + new for old, new in endings if word.endswith(old))
+
+
+def _needed(word: str, endings: Endings, known: frozenset[str]) -> bool:
+    """Whether a word must be listed: for some form of it, the rules first or also lead to another word."""
+    for old, new in endings:
+        if word.endswith(new):
+            stems = list(_stems(word[: len(word) - len(new)] + old, endings))
+            if stems[0] != word or not known.isdisjoint(stems[1:]):
+                return True
+    return False
 
 
 def _lookups(*tables: dict[str, Any]) -> Lookups:

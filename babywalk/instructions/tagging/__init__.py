@@ -1,6 +1,6 @@
 """Words of an instruction with their part of speech and their dictionary form, by a spaCy pipeline."""
 
-from babywalk.instructions.tagging.loading import load_tagger, stop_words
+from babywalk.instructions.tagging.loading import load_tagger, stop_words, tagger_notes
 from babywalk.instructions.tagging.tagger import Tagger, Word
 
-__all__ = ["Tagger", "Word", "load_tagger", "stop_words"]
+__all__ = ["Tagger", "Word", "load_tagger", "stop_words", "tagger_notes"]

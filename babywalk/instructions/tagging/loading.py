@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from babywalk.errors import ConfigError
+from babywalk.files import read_json
 from babywalk.instructions.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -35,9 +36,22 @@ def load_tagger(name: str | None = None) -> Tagger:
     meta = nlp.meta
     return Tagger(
         nlp=nlp,
-        version=f"{meta['lang']}_{meta['name']} {meta['version']}",
+        version=_version(meta),
         licence=meta.get("license") or "unknown",
     )
+
+
+def tagger_notes(name: str | None = None) -> tuple[str, str]:
+    """The version and the licence of a tagger; of the one that ships, without loading it."""
+    if name is not None:
+        tagger = load_tagger(name)
+        return tagger.version, tagger.licence
+    meta = read_json(SHIPPED / "meta.json")
+    return _version(meta), str(meta["license"])
+
+
+def _version(meta: dict[str, Any]) -> str:
+    return f"{meta['lang']}_{meta['name']} {meta['version']}"
 
 
 def stop_words() -> frozenset[str]:
@@ -66,7 +80,7 @@ def _installed(spacy: ModuleType, name: str) -> Language:
             f"The tagger {name!r} is not an installed spaCy pipeline. Install it with: "
             f"python -m spacy download {name}. Or choose none, to use the one that ships with BabyWalk."
         ) from None
-    except ValueError as error:
+    except (ImportError, ValueError) as error:
         raise ConfigError(f"spaCy cannot load the tagger {name!r}: {error}") from None
     if missing := _missing(nlp):
         raise ConfigError(

@@ -97,4 +97,4 @@ class Arena:
 
     def instructions(self, episodes: Index) -> list[str]:
         """The text of each instruction."""
-        return [self.task[episode].instruction for episode in episodes.tolist()]
+        return self.task.instructions(episodes)

@@ -1,0 +1,105 @@
+"""Taggers that can be loaded, and what is said when one cannot."""
+
+from __future__ import annotations
+
+import json
+import pickletools
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+
+from babywalk.errors import ConfigError
+from babywalk.instructions.tagging import load_tagger, stop_words
+from babywalk.instructions.tagging.loading import SHIPPED
+
+
+def test_the_shipped_tagger_names_itself_and_its_terms() -> None:
+    tagger = load_tagger()
+    assert tagger.version == "en_babywalk_ewt 1.0.0"
+    assert tagger.licence == "CC BY-SA 4.0"
+    notice = (SHIPPED.parent / "NOTICE.txt").read_text()
+    assert "Universal Dependencies English EWT" in notice
+    assert "https://creativecommons.org/licenses/by-sa/4.0/" in notice
+    assert "WordNet 3.0 Copyright 2006 by Princeton University" in notice
+
+
+def test_the_shipped_pipeline_is_small_and_names_no_machine() -> None:
+    files = [path for path in SHIPPED.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 5_000_000
+    for path in files:
+        content = path.read_bytes()
+        assert b"/home/" not in content
+        assert b"/tmp/" not in content
+        assert b"/work/" not in content
+
+
+def test_the_shipped_pipeline_holds_no_pickles() -> None:
+    def is_pickle(content: bytes) -> bool:
+        try:
+            return (
+                any(code.name == "STOP" for code, _, _ in pickletools.genops(content)) and len(content) > 20
+            )
+        except ValueError:
+            return False
+
+    assert not [path for path in SHIPPED.rglob("*") if path.is_file() and is_pickle(path.read_bytes())]
+
+
+def test_the_shipped_pipeline_holds_no_words_of_the_treebank() -> None:
+    strings = json.loads((SHIPPED / "vocab" / "strings.json").read_text())
+    assert all(text.startswith("POS=") for text in strings)
+
+
+def test_a_pipeline_is_loaded_by_name(tmp_path: Path) -> None:
+    tagger = load_tagger(str(SHIPPED))
+    assert [word.pos for word in next(tagger.tag(["Exit the room."]))] == ["VERB", "DET", "NOUN", "PUNCT"]
+
+
+def test_a_pipeline_that_is_not_installed_is_refused() -> None:
+    message = (
+        "The tagger 'en_no_such_model' is not an installed spaCy pipeline. Install it with: python -m spacy "
+        "download en_no_such_model. Or choose none, to use the one that ships with BabyWalk."
+    )
+    with pytest.raises(ConfigError) as caught:
+        load_tagger("en_no_such_model")
+    assert str(caught.value) == message
+
+
+def test_a_pipeline_that_tags_nothing_is_refused(tmp_path: Path) -> None:
+    spacy.blank("en").to_disk(tmp_path)
+    with pytest.raises(ConfigError, match="gives no parts of speech and no lemmas"):
+        load_tagger(str(tmp_path))
+
+
+def test_a_pipeline_without_lemmas_is_refused(tmp_path: Path) -> None:
+    spacy.load(SHIPPED, exclude=["lemmatizer"]).to_disk(tmp_path)
+    with pytest.raises(ConfigError, match="gives no lemmas"):
+        load_tagger(str(tmp_path))
+
+
+def test_a_broken_pipeline_is_refused(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.to_disk(tmp_path)
+    config = tmp_path / "config.cfg"
+    config.write_text(config.read_text().replace('lang = "en"', 'lang = "no such language"'))
+    with pytest.raises(ConfigError, match="spaCy cannot load the tagger"):
+        load_tagger(str(tmp_path))
+
+
+@pytest.mark.parametrize("call", [load_tagger, stop_words])
+def test_without_spacy_the_message_says_how_to_install_it(
+    call: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(ConfigError) as caught:
+        call()  # type: ignore[operator]
+    assert str(caught.value) == (
+        "Segmenting instructions needs spaCy. Install it with: pip install 'babywalk[text]'."
+    )
+
+
+def test_stop_words_name_nothing() -> None:
+    assert {"the", "for", "from"} <= stop_words()
+    assert "table" not in stop_words()

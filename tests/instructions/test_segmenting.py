@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from babywalk.episodes.dataset import Dataset
+from babywalk.errors import DataError
+from babywalk.instructions import segmenting
+from babywalk.instructions.babysteps import load_babysteps, save_babysteps
+from babywalk.instructions.identification import IdentificationConfig
+from babywalk.instructions.library import identified, segment_split, segmented
+from babywalk.instructions.segmenting import segment, segment_texts
+from babywalk.instructions.sentences import WordLists
+from babywalk.ragged import Ragged
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Walk past the couch, go up the stairs and stop by the bed.",
+        "WALK PAST THE COUCH. GO UP THE STAIRS.",
+        "go 1.5 m... then stop 😀 by the door",
+        "stop",
+        "...",
+        "Gehe die Treppe hinauf. Warte vor der Tür.",
+        "上楼。左转。",
+        "walk to the chair. " * 1000,
+        "  \n Exit the room.\n\n\tTurn left.  ",
+    ],
+)
+def test_anything_gives_something_sensible(text: str) -> None:
+    steps = segment(text)
+    assert steps
+    assert all(step.text == text[step.begin : step.end] and step.text.strip() for step in steps)
+    letters = sum(map(str.isalnum, "".join(step.text for step in steps)))
+    assert letters == sum(map(str.isalnum, text))
+
+
+def test_nothing_gives_nothing() -> None:
+    assert segment("") == []
+    assert segment(" \n ") == []
+
+
+def test_an_instruction_with_its_landmarks() -> None:
+    first, second = segment(
+        "Walk past the couches and go up the stairs. Enter the dining room. Stop by the table."
+    )
+    assert first.landmarks == ("couch", "stair")
+    assert second.landmarks[-1] == "table"
+    assert second.landmarks[0].endswith("room")
+    assert second.verbs == ("enter", "stop")
+    assert second.text == "Enter the dining room. Stop by the table."
+    assert len(segment(first.text + " " + second.text, IdentificationConfig(mode="sentence"))) == 3
+
+
+def test_the_same_in_one_process_and_in_two_and_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segmenting, "_CHUNK", 2)
+    texts = ["Go to the bed.", "Turn left. Exit the room.", "Wait.", "Climb the stairs. Stop.", ""]
+    alone = segment_texts(texts, lists=WordLists(), workers=1)
+    together = segment_texts(texts, lists=WordLists(), workers=2, cache=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+    monkeypatch.setattr(segmenting, "_tagger", None)  # would fail if anything were tagged again
+    again = segment_texts(texts, lists=WordLists(), workers=1, cache=tmp_path)
+    for found in (together, again):
+        assert found.phrases == alone.phrases
+        assert found.landmarks.values.tolist() == alone.landmarks.values.tolist()
+        assert found.table.first.tolist() == alone.table.first.tolist() == [0, 1, 3, 4, 6, 6]
+        assert found.begin.tolist() == alone.begin.tolist()
+
+
+def test_an_interrupted_run_goes_on_and_damage_is_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segmenting, "_CHUNK", 1)
+    texts = ["Go to the bed.", "Exit the room.", "Climb the stairs."]
+    whole = segment_texts(texts, lists=WordLists(), workers=1, cache=tmp_path)
+    kept = sorted(tmp_path.iterdir())
+    kept[0].unlink()
+    kept[1].write_text("[[")
+    again = segment_texts(texts, lists=WordLists(), workers=1, cache=tmp_path)
+    assert again.phrases == whole.phrases
+    assert sorted(tmp_path.iterdir()) == kept
+
+
+@pytest.fixture(scope="module")
+def housed(dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """A copy of the built-in data with val_seen segmented."""
+    import shutil
+
+    folder = tmp_path_factory.mktemp("segmented") / "data"
+    shutil.copytree(dollhouse, folder, ignore=shutil.ignore_patterns("raw", "features"))
+    dataset = Dataset(folder)
+    segment_split(dataset, "val_seen", workers=1)
+    return dataset
+
+
+def test_steps_of_joined_tasks_are_made_of_the_sentences_of_their_texts(housed: Dataset) -> None:
+    steps = identified(housed, housed.task("r4r", "val_seen"))
+    for episode in (0, len(steps) // 2, len(steps) - 1):
+        told = " ".join(steps.texts(episode))
+        assert told.split() == housed.task("r4r", "val_seen")[episode].instruction.split()
+    short = identified(housed, housed.task("r2r", "val_seen"))
+    assert 1.5 < steps.mean / short.mean < 2.5
+
+
+def test_what_was_found_is_kept_with_the_data(housed: Dataset) -> None:
+    found = segmented(housed, "val_seen")
+    assert found.phrases == segment_split(housed, "val_seen", workers=1).phrases
+    with pytest.raises(
+        DataError, match=r"the instructions of train are not segmented\. Run 'babywalk data segment"
+    ):
+        segmented(housed, "train")
+
+
+def test_aligned_steps_come_back(housed: Dataset, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    steps = identified(housed, housed.task("r2r", "val_seen"))
+    with pytest.raises(DataError, match="These Baby-Steps are not aligned with paths"):
+        steps.steps(0)
+    last = np.diff(steps.task.paths.start)[steps.task.chain_of(np.arange(len(steps)))] - 1
+    ends = Ragged(np.repeat(last, steps.sentences.lengths).astype(np.int32), steps.sentences.start)
+    save_babysteps(tmp_path / "steps", replace(steps, ends=ends), facts={})
+    read = load_babysteps(tmp_path / "steps", steps.task, steps.segmented)
+    first = read.steps(0)
+    assert [step.text for step in first] == steps.texts(0)
+    assert first[0].path == steps.task[0].path
+    assert all(step.path == steps.task[0].path[-1:] for step in first[1:])
+
+
+@pytest.mark.real
+def test_no_real_instruction_has_an_empty_step(real_data: Path) -> None:
+    from babywalk.assets.r2r import r2r_file, read_walks
+    from babywalk.instructions.sentences import spans
+
+    texts = [
+        text
+        for split in ("train", "val_seen", "val_unseen", "test")
+        for walk in read_walks(r2r_file(real_data / "R2R", split))
+        for text in walk.instructions
+    ]
+    assert len(texts) == 21_582
+    for text in texts:
+        assert all(any(map(str.isalnum, text[begin:end])) for begin, end in spans(text))
