@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. Bad input is one sentence on standard error and code 2."""
     options = _parser().parse_args(arguments)
     try:
-        options.run(options)
+        options.run_command(options)
         sys.stdout.flush()
     except BabyWalkError as error:
         return _fail(str(error))
@@ -104,7 +104,7 @@ def _add_data_commands(commands: Any) -> None:
     )
     _add_seed(dollhouse)
     _add_json(dollhouse)
-    dollhouse.set_defaults(run=_data_dollhouse)
+    dollhouse.set_defaults(run_command=_data_dollhouse)
 
     imported = _command(
         commands,
@@ -146,7 +146,7 @@ def _add_data_commands(commands: Any) -> None:
         "--precision", default="float16", help="of stored features: float16 (default) or float32"
     )
     _add_json(imported)
-    imported.set_defaults(run=_data_import)
+    imported.set_defaults(run_command=_data_import)
 
     build = _command(
         commands,
@@ -166,7 +166,7 @@ def _add_data_commands(commands: Any) -> None:
     )
     _add_seed(build)
     _add_json(build)
-    build.set_defaults(run=_data_build)
+    build.set_defaults(run_command=_data_build)
 
     stats = _command(
         commands,
@@ -183,7 +183,7 @@ def _add_data_commands(commands: Any) -> None:
         help="draw the lengths of instructions and paths (png, svg, pdf)",
     )
     _add_json(stats)
-    stats.set_defaults(run=_data_stats)
+    stats.set_defaults(run_command=_data_stats)
 
     segment = _command(
         commands,
@@ -197,7 +197,7 @@ def _add_data_commands(commands: Any) -> None:
     _add_tagger(segment)
     segment.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default: 2)")
     _add_json(segment)
-    segment.set_defaults(run=_data_segment)
+    segment.set_defaults(run_command=_data_segment)
 
     export = _command(
         commands,
@@ -211,7 +211,7 @@ def _add_data_commands(commands: Any) -> None:
     _add_data(export)
     _add_split(export)
     _add_seed(export)
-    export.set_defaults(run=_data_export)
+    export.set_defaults(run_command=_data_export)
 
     fetch = _command(
         commands,
@@ -225,7 +225,7 @@ def _add_data_commands(commands: Any) -> None:
     fetch.add_argument("--to", type=Path, default=Path("raw"), metavar="DIR", help="where to (default: raw)")
     fetch.add_argument("--accept-terms", action="store_true", help="accept the terms of what is asked for")
     _add_json(fetch)
-    fetch.set_defaults(run=_data_fetch)
+    fetch.set_defaults(run_command=_data_fetch)
 
     verify = _command(
         commands,
@@ -235,7 +235,7 @@ def _add_data_commands(commands: Any) -> None:
     )
     verify.add_argument("folder", type=Path, metavar="DIR")
     _add_json(verify)
-    verify.set_defaults(run=_data_verify)
+    verify.set_defaults(run_command=_data_verify)
 
 
 def _add_result_commands(commands: Any) -> None:
@@ -243,7 +243,7 @@ def _add_result_commands(commands: Any) -> None:
         commands, "demo", "show what BabyWalk does on built-in data, from nothing", "babywalk demo demo"
     )
     demo.add_argument("folder", type=Path, metavar="DIR", help="where everything goes; kept and reused")
-    demo.set_defaults(run=_demo)
+    demo.set_defaults(run_command=_demo)
 
     segment = _command(
         commands,
@@ -262,7 +262,28 @@ def _add_result_commands(commands: Any) -> None:
     )
     _add_tagger(segment)
     _add_json(segment)
-    segment.set_defaults(run=_segment)
+    segment.set_defaults(run_command=_segment)
+
+    train = _command(
+        commands,
+        "train",
+        "train an agent: babywalk or seq2seq",
+        "babywalk train babywalk --data demo/data --task r4r --preset small --run runs/babywalk",
+        "babywalk train seq2seq --data demo/data --run runs/seq2seq --set imitation.iterations=500",
+        "babywalk train babywalk --data demo/data --run runs/babywalk --resume",
+    )
+    train.add_argument("agent", metavar="AGENT", help="babywalk or seq2seq")
+    _add_data(train)
+    train.add_argument("--run", type=Path, required=True, metavar="DIR", help="where the run is kept")
+    train.add_argument("--task", default="r4r", metavar="TASK", help="to train on (default: r4r)")
+    train.add_argument("--preset", default="small", metavar="NAME", help="paper, small (default) or tiny")
+    train.add_argument(
+        "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change settings, as in policy.gamma=5"
+    )
+    train.add_argument("--resume", action="store_true", help="go on where a run stopped")
+    _add_seed(train)
+    _add_json(train)
+    train.set_defaults(run_command=_train)
 
     evaluate = _command(
         commands,
@@ -271,7 +292,9 @@ def _add_result_commands(commands: Any) -> None:
         "babywalk evaluate --agent shortest --data data --on r2r --split val_unseen",
         "babywalk evaluate --agent random --data data --on r2r,r4r --split val_seen --seeds 10",
     )
-    evaluate.add_argument("--agent", required=True, metavar="NAME", help="stop, random or shortest")
+    evaluate.add_argument(
+        "--agent", required=True, metavar="NAME", help="stop, random, shortest, or a run's directory or model"
+    )
     _add_data(evaluate)
     evaluate.add_argument(
         "--on", default="r2r", metavar="TASKS", help="tasks with commas between (default: r2r)"
@@ -284,7 +307,7 @@ def _add_result_commands(commands: Any) -> None:
         "--trajectories", type=Path, metavar="DIR", help="keep what was walked, a result file per task"
     )
     _add_measuring(evaluate)
-    evaluate.set_defaults(run=_evaluate)
+    evaluate.set_defaults(run_command=_evaluate)
 
     score = _command(
         commands,
@@ -301,7 +324,7 @@ def _add_result_commands(commands: Any) -> None:
         "--per-instruction", type=Path, metavar="FILE.csv", help="write the measures of every instruction"
     )
     _add_measuring(score)
-    score.set_defaults(run=_score)
+    score.set_defaults(run_command=_score)
 
     submit = _command(
         commands,
@@ -315,7 +338,7 @@ def _add_result_commands(commands: Any) -> None:
     submit.add_argument("file", type=Path, metavar="FILE.json", help="the file to write")
     _add_data(submit)
     _add_split(submit, default="test")
-    submit.set_defaults(run=_submit)
+    submit.set_defaults(run_command=_submit)
 
     draw = _command(
         commands,
@@ -338,7 +361,7 @@ def _add_result_commands(commands: Any) -> None:
         metavar="[NAME=]FILE",
         help="result files: their answers to the episode are drawn too",
     )
-    draw.set_defaults(run=_draw)
+    draw.set_defaults(run_command=_draw)
 
 
 def _add_measuring(parser: argparse.ArgumentParser) -> None:
@@ -569,6 +592,33 @@ def _demo(options: argparse.Namespace) -> None:
 
     for line in recipes.demo(options.folder):
         _say(line)
+
+
+def _train(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.config import from_assignments, merged
+
+    settings = from_assignments(options.set)
+    if not options.resume:
+        settings = merged({"seed": options.seed}, settings)
+    done = recipes.train_agent(
+        options.agent,
+        options.data,
+        options.run,
+        task=options.task,
+        preset=options.preset,
+        settings=settings,
+        resume=options.resume,
+    )
+    if options.json:
+        _say_json(asdict(done))
+        return
+    for stage, best in done.bests.items():
+        _say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
+    _say(f"The model is {options.run / 'model.safetensors'}, after {done.total:,} iterations.")
+    _say(
+        f"Next: babywalk evaluate --agent {options.run} --data {options.data} --on r2r,r4r --split val_unseen"
+    )
 
 
 def _evaluate(options: argparse.Namespace) -> None:

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 
 from babywalk.assets.dollhouse import DollhouseConfig, write_dollhouse
 from babywalk.assets.layout import PLANS, RAW
 from babywalk.assets.manifest import component
 from babywalk.assets.r2r import write_walks
 from babywalk.assets.results import write_results
+from babywalk.buildings.features import BLIND, sources
+from babywalk.config import from_table, merged
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.importing import Imported, RawFiles, import_into
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError, unknown
-from babywalk.files import replacing_folder
+from babywalk.files import read_json, replacing_folder, write_json
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
-from babywalk.instructions.library import identified, is_segmented, segment_split
+from babywalk.instructions.library import aligned, identified, is_segmented, segment_split
+from babywalk.navigation.teacher import Teacher
+from babywalk.navigation.world import World
+from babywalk.policies.agent import Agent
+from babywalk.policies.learned import LearnedAgent, observer_for
+from babywalk.policies.lessons import Lessons
+from babywalk.policies.model import load_model, new_model
 from babywalk.policies.simple import SIMPLE_AGENTS, RandomAgent
+from babywalk.policies.walking import Guide
 from babywalk.progress import progress
+from babywalk.training.checkpoint import Progress
+from babywalk.training.config import TrainingConfig
+from babywalk.training.loop import train
+from babywalk.training.presets import AGENTS, PRESETS
+from babywalk.training.stages import training_stages
+from babywalk.training.versions import versions
 from babywalk.validation.answers import as_answers, read_answers
 from babywalk.validation.data_table import data_table
 from babywalk.validation.evaluation import (
@@ -166,9 +183,8 @@ def evaluate_agent(
     trajectories: Path | None = None,
 ) -> list[Report]:
     """Let an agent walk tasks and score it; its trajectories are kept as <folder>/<task>_<split>.json."""
-    if name not in SIMPLE_AGENTS:
-        raise unknown("Agent", name, SIMPLE_AGENTS)
-    agent, dataset = SIMPLE_AGENTS[name](seed), Dataset(folder)
+    dataset = Dataset(folder)
+    agent = _agent(name, dataset, seed)
     reports = []
     for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
         walked = walk_all(agent, loaded)
@@ -176,6 +192,70 @@ def evaluate_agent(
             write_results(trajectories / f"{loaded.name}_{loaded.split}.json", as_answers(walked, loaded))
         reports.append(_report(evaluate(loaded, walked), seed, per_path, length))
     return reports
+
+
+def train_agent(
+    name: str,
+    folder: Path,
+    run: Path,
+    *,
+    task: str = "r4r",
+    preset: str = "small",
+    settings: Mapping[str, Any] | None = None,
+    resume: bool = False,
+) -> Progress:
+    """Train an agent; the run's directory holds its settings, log, checkpoints and the model."""
+    config = _training_config(name, run, task, preset, settings or {}, resume)
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    dataset = Dataset(folder)
+    features = config.features or next(iter(sources(folder)), BLIND)
+    observer = observer_for(features, dataset)
+    model = new_model(
+        config.policy,
+        dataset.vocabulary(),
+        dataset.word_vectors(),
+        features=features,
+        view_width=observer.view_width,
+        action_width=observer.candidate_width,
+        seed=config.seed,
+    )
+    model.facts.update(agent=name, task=config.task, seed=config.seed)
+    guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
+    steps = aligned(
+        dataset, dataset.task(config.task, "train"), IdentificationConfig(mode=config.policy.steps)
+    )
+    lessons = Lessons.of(steps, World.of(dataset.houses), model.vocabulary, config.policy)
+    stages = training_stages(config, guide, lessons, teacher)
+    watched = dataset.task(config.task, config.validate_on)
+    agent = LearnedAgent(model, dataset)
+
+    def evaluate_now() -> dict[str, float]:
+        return evaluate(watched, walk_all(agent, watched)).scores.means()
+
+    run.mkdir(parents=True, exist_ok=True)
+    write_json(run / "config.json", {"agent": name, **asdict(config)})
+    write_json(run / "versions.json", versions())
+    return train(run, model, stages, config, evaluate_now, resume=resume)
+
+
+def _training_config(
+    name: str, run: Path, task: str, preset: str, settings: Mapping[str, Any], resume: bool
+) -> TrainingConfig:
+    """The settings of a new run, or those that a run was begun with."""
+    begun = run / "config.json"
+    if resume and begun.exists():
+        kept = read_json(begun)
+        if kept.pop("agent", name) != name:
+            raise ConfigError(f"{run}: was begun as another agent than {name!r}.")
+        return from_table(TrainingConfig, merged(kept, settings), where=str(begun))
+    if begun.exists():
+        raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
+    for what, given, known in (("Agent", name, AGENTS), ("Preset", preset, PRESETS)):
+        if given not in known:
+            raise unknown(what, given, known)
+    table = merged(merged(PRESETS[preset], AGENTS[name]), {"task": task})
+    return from_table(TrainingConfig, merged(table, settings), where=f"{name}, preset {preset}")
 
 
 def submit(results: Path, folder: Path, split: str, file: Path) -> int:
@@ -251,6 +331,16 @@ Try next:
   babywalk draw {folder / "other.svg"} --data {data} --house dollhouse_001
   babywalk evaluate --agent random --data {data} --on r2r,r8r --split val_seen --by-length words
   babywalk data export r4r --data {data} --split val_unseen R4R_val_unseen.json"""
+
+
+def _agent(name: str, dataset: Dataset, seed: int) -> Agent:
+    """A simple agent by its name, or a learned one by its run or its file."""
+    if name in SIMPLE_AGENTS:
+        return SIMPLE_AGENTS[name](seed)
+    path = Path(name)
+    if not path.exists():
+        raise unknown("Agent", name, [*SIMPLE_AGENTS, "a run's directory", "a model's file"])
+    return LearnedAgent(load_model(path), dataset)
 
 
 def _report(found: Evaluation, seed: int, per_path: bool, length: str | None) -> Report:

@@ -18,7 +18,7 @@ from babywalk.assets.manifest import component
 from babywalk.episodes.task import Task
 from babywalk.errors import DataError
 from babywalk.instructions.segmented import SegmentedTexts
-from babywalk.ragged import Ragged
+from babywalk.ragged import Ragged, starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,14 @@ class BabySteps:
     def mean(self) -> float:
         """Steps per episode."""
         return len(self.sentences.values) / max(1, len(self))
+
+    @property
+    def words(self) -> Ragged:
+        """E rows: how long each step is, in characters, which tell as much as words and are known."""
+        rows = self.segmented.of_episodes(self.task, np.arange(len(self)))
+        length = np.append(0, np.cumsum(self.segmented.table.length[rows.values]))
+        bounds = length[starts(self.sentences.values)]
+        return Ragged(np.diff(bounds).astype(np.int32), self.sentences.start)
 
     def texts(self, episode: int) -> list[str]:
         """The steps of one episode as they stand in its instruction."""

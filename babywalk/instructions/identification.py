@@ -30,14 +30,14 @@ READINGS: dict[str, Callable[[Flags, Flags], Flags]] = {
     "either": lambda landmark, verb: ~(landmark & verb),
     "either-strict": lambda landmark, verb: ~(landmark & verb),
 }
-MODES = ("template", "sentence")
+MODES = ("template", "sentence", "whole")
 
 
 @dataclass(frozen=True, slots=True)
 class IdentificationConfig:
     """How instructions are cut."""
 
-    mode: str = "template"  # "sentence": one step per sentence, the ablation of appendix C.3
+    mode: str = "template"  # "sentence": a step per sentence (ablation of appendix C.3); "whole": one in all
     reading: str = "either"
     max_steps: int = 0  # 0 for as many as there are
     lists: WordLists = field(default_factory=WordLists)
@@ -94,6 +94,8 @@ def identify(table: SentenceTable, instructions: Ragged, config: IdentificationC
     valid = sentence >= 0
     if config.mode == "sentence":
         ends = valid.copy()
+    elif config.mode == "whole":
+        ends = _end_with_the_last(np.zeros_like(valid), valid)
     else:
         verb = table.plain_verb if config.reading == "either-strict" else table.verb
         lacks = READINGS[config.reading]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from babywalk.assets.layout import CACHE, SENTENCES
@@ -9,6 +11,7 @@ from babywalk.assets.manifest import details
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.errors import DataError
+from babywalk.instructions.alignment.proportional import proportional
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts, load_segmented, save_segmented
@@ -55,6 +58,14 @@ def segmented(dataset: Dataset, split: str) -> SegmentedTexts:
     if details(folder).text("walks") != dataset.walks_key(split):
         raise DataError(f"{folder}: was made from other walks than this directory has now. {again} again.")
     return load_segmented(folder)
+
+
+def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> BabySteps:
+    """The steps of every episode with where on the path they end: as kept, or in proportion to their words."""
+    steps = identified(dataset, task, config)
+    everything = np.arange(len(task))
+    states = task.paths.lengths[task.chain_of(everything)]
+    return replace(steps, ends=proportional(steps.words, states))
 
 
 def identified(dataset: Dataset, task: Task, config: IdentificationConfig | None = None) -> BabySteps:

@@ -22,7 +22,8 @@ class LandmarkClassifier(nn.Module):
         self.logits = nn.Linear(hidden, landmarks)
 
     def forward(self, views: Tensor) -> Tensor:  # (B, 36, D) -> (B, V)
-        grid = views.transpose(1, 2).unflatten(2, (ROWS, COLUMNS))  # (B, D, 3, 12)
+        """The logits of viewpoints from their views."""
+        grid = views.transpose(1, 2).reshape(len(views), -1, ROWS, COLUMNS)  # (B, D, 3, 12)
         for layer in (self.near, self.wide):
             grid = functional.relu(layer(_around(grid)))
         scores: Tensor = self.logits(functional.relu(self.hidden(grid.mean(dim=(2, 3)))))

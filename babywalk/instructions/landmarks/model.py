@@ -54,7 +54,7 @@ class LandmarkModel:
     def logits(self, features: ViewFeatures) -> NDArray[np.float32]:
         """(N, V) for every viewpoint: they depend on it alone, so one table serves every path."""
         if features.spec != self.features:
-            raise ConfigError(f"The landmark classifier looks at {self.features!r}, not at {features.spec!r}.")
+            raise ConfigError(f"The classifier looks at {self.features!r}, not at {features.spec!r}.")
         table = np.empty((features.viewpoints, len(self.vocabulary)), dtype=np.float32)
         self.network.eval()
         with torch.inference_mode():
@@ -70,10 +70,8 @@ class LandmarkModel:
         with component(folder, "landmark classifier", notes=notes, details=facts) as draft:
             save_weights(draft.folder / "weights.safetensors", self.network)
             np.save(draft.folder / "scale.npy", self.scale)
-            write_json(
-                draft.folder / "model.json",
-                {"config": asdict(self.config), "features": self.features, "landmarks": self.vocabulary.names},
-            )
+            about = {"config": asdict(self.config), "features": self.features}
+            write_json(draft.folder / "model.json", about | {"landmarks": self.vocabulary.names})
 
 
 def load_landmarks(folder: Path) -> LandmarkModel:

@@ -1,4 +1,4 @@
-"""How well landmarks are told from what is seen: average precision over the paths of a split, and examples."""
+"""How well landmarks are told from what is seen: average precision over a split's paths, and examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from babywalk.instructions.segmented import SegmentedTexts
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How well the texts that name a landmark are ranked before those that do not, by what their paths show."""
+    """How well texts that name a landmark are ranked before those that do not, by what their paths show."""
 
     landmark: str
     average: float  # average precision, 1 for a perfect ranking
@@ -52,7 +52,7 @@ class LandmarkReport:
 
 
 def average_precision(scores: NDArray[np.float32], relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(V,) of scores (R, V) for the columns of `relevant`: the mean, over relevant rows, of the precision there.
+    """(V,) the mean, over the relevant rows of a column of scores (R, V), of the precision down to them.
 
     Rows of one score are one group, as in scikit-learn: their order says nothing. A column without a
     relevant row has no average precision: NaN.
@@ -87,10 +87,12 @@ def report_landmarks(
     chosen = np.linspace(0, len(walks.texts) - 1, min(examples, len(walks.texts))).astype(int)
     return LandmarkReport(
         tuple(
-            Precision(names[number], float(averages[number]), float(texts[number] / len(named)), int(texts[number]))
+            Precision(names[number], float(averages[number]), texts[number] / len(named), int(texts[number]))
             for number in kept
         ),
-        tuple(_example(walks.texts[text], named[text], scores[text], names, shown) for text in chosen.tolist()),
+        tuple(
+            _example(walks.texts[text], named[text], scores[text], names, shown) for text in chosen.tolist()
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Training the landmark classifier by weak supervision: what the instructions of a path name is somewhere on it.
+"""Training the landmark classifier by weak supervision: what an instruction names is somewhere on its path.
 
 The logits of a path are the largest of its viewpoints' logits, landmark by landmark; the loss is the binary
 cross-entropy against what an instruction of the path names (appendix A.2).
@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from babywalk.buildings.features import ViewFeatures, open_features
 from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.task import Index
 from babywalk.episodes.walks import Walks
 from babywalk.instructions.landmarks.classifier import LandmarkClassifier
 from babywalk.instructions.landmarks.model import LandmarkConfig, LandmarkModel
@@ -41,8 +42,9 @@ def mean_per_walk(named: NDArray[np.bool_], walks: Walks) -> NDArray[np.float32]
 
     The cross-entropy against this share is the mean of the cross-entropies against each text.
     """
-    total = np.add.reduceat(named.astype(np.float32), walks.first_text[:-1], axis=0)
-    return total / np.diff(walks.first_text)[:, None].astype(np.float32)
+    total: NDArray[np.float32] = np.add.reduceat(named.astype(np.float32), walks.first_text[:-1], axis=0)
+    total /= np.diff(walks.first_text)[:, None]
+    return total
 
 
 def fit(
@@ -81,7 +83,7 @@ def fit(
             score = over_paths(logits, Ragged(place.astype(np.int32), walked.start))
             loss = functional.binary_cross_entropy_with_logits(score, torch.from_numpy(target[batch]))
             optimiser.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             optimiser.step()
             schedule.step()
     return LandmarkModel(config, vocabulary, features.spec, scale, network.eval())
@@ -94,8 +96,8 @@ def over_paths(logits: Tensor, paths: Ragged) -> Tensor:  # (N, V) -> (paths, V)
     return logits[torch.from_numpy(places.astype(np.int64))].amax(dim=1)
 
 
-def column_scale(features: ViewFeatures, viewpoints: NDArray[np.integer]) -> NDArray[np.float32]:  # type: ignore[type-arg]
-    """(D,) the root mean square of each column over panoramas, so that rare objects count as much as common."""
+def column_scale(features: ViewFeatures, viewpoints: Index) -> NDArray[np.float32]:
+    """(D,) the root mean square of each column over panoramas, so that rare objects count too."""
     table = features.ahead(viewpoints)
     size = np.sqrt(np.square(table, dtype=np.float64).mean(axis=0))
     return np.where(size > 0, size, 1.0).astype(np.float32)

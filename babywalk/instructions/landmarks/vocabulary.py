@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from babywalk.episodes.task import Index
 from babywalk.errors import DataError
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.ragged import Ragged, starts
@@ -39,7 +40,7 @@ class LandmarkVocabulary:
             if head in count or number >= at_least:
                 count[head] = count.get(head, 0) + number
         if not count:
-            raise DataError(f"No landmark occurs in {at_least} texts: there is nothing to learn. Ask for fewer.")
+            raise DataError(f"No landmark occurs in {at_least} texts, so there is nothing to learn.")
         return cls(tuple(sorted(count, key=lambda name: (-count[name], name))))
 
     def __len__(self) -> int:
@@ -69,7 +70,7 @@ class LandmarkVocabulary:
         return named
 
 
-def distinct(row: NDArray[np.integer], value: NDArray[np.integer], rows: int) -> Ragged:  # type: ignore[type-arg]
+def distinct(row: Index, value: Index, rows: int) -> Ragged:
     """Values gathered by row, rising and each once."""
     width = int(value.max(initial=0)) + 1
     code = np.unique(row.astype(np.int64) * width + value)

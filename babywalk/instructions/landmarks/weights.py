@@ -1,4 +1,4 @@
-"""Weights in files: safetensors, which hold numbers and nothing that could run; loaded whole or not at all."""
+"""Weights in files: safetensors, numbers and nothing that could run; loaded whole or not at all."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 SHIPPED = Path(__file__).parent / "pipeline"  # made by tools/tagger/train.py; its terms are in NOTICE.txt
-# What pipelines do besides tagging. Leaving it out triples the speed of `en_core_web_sm`.
+# What pipelines do besides tagging, which takes most of their time.
 _UNUSED = [
     "parser",
     "senter",
@@ -65,7 +65,9 @@ def stop_words() -> frozenset[str]:
 def _spacy() -> ModuleType:
     try:
         import spacy
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != "spacy":  # spaCy is there, and something that it needs is not
+            raise
         raise ConfigError(
             "Segmenting instructions needs spaCy. Install it with: pip install 'babywalk[text]'."
         ) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
@@ -12,23 +11,11 @@ from spacy.tokens import Doc
 
 from babywalk.instructions.tagging import Tagger
 
-CHECKOUT = Path(__file__).parents[3]
 # [instruction, place in it, tag of the word there]: first words of sentences of R2R's training split, drawn
 # at random with few of each, and labelled by hand before any tagger saw them; misspelt commands apart.
 LABELS: dict[str, list[tuple[str, int, str]]] = json.loads(
     Path(__file__).with_name("labels.json").read_text()
 )
-
-
-@pytest.fixture(scope="module")
-def treebank() -> ModuleType:
-    """The reader of treebanks, which belongs to the training script."""
-    spec = importlib.util.spec_from_file_location("treebank", CHECKOUT / "tools" / "tagger" / "treebank.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.real

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from babywalk.instructions.tagging import Tagger, Word, load_tagger
+from babywalk.instructions.tagging import Tagger, Word
 
 ODD = {
     "empty": "",
@@ -34,14 +34,11 @@ def test_odd_texts_are_tagged_and_their_places_are_exact(tagger: Tagger, text: s
     check_places(text, words)
 
 
-@given(st.text())
+@given(text=st.text())
 @settings(deadline=None, max_examples=200)
-def test_any_text_is_tagged_and_its_places_are_exact(text: str) -> None:
-    (words,) = SHARED.tag([text])
+def test_any_text_is_tagged_and_its_places_are_exact(tagger: Tagger, text: str) -> None:
+    (words,) = tagger.tag([text])
     check_places(text, words)
-
-
-SHARED = load_tagger()
 
 
 def check_places(text: str, words: tuple[Word, ...]) -> None:

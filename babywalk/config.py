@@ -1,0 +1,111 @@
+"""Settings from tables: unknown names and wrong types are refused, all of them at once, with a hint.
+
+A configuration is a frozen dataclass beside the code it configures; this reads one from nested dictionaries,
+as TOML, JSON and `--set a.b=3` give them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from babywalk.errors import ConfigError
+
+Config = TypeVar("Config")
+
+
+def from_table(kind: type[Config], table: Mapping[str, Any], *, where: str = "the settings") -> Config:
+    """A configuration from a table; what the table leaves out keeps its default."""
+    problems: list[str] = []
+    made = _make(kind, table, "", problems)
+    if problems:
+        raise ConfigError(f"{where}: {' '.join(problems)}")
+    return made  # type: ignore[no-any-return]
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """One table over another, field by field."""
+    result = dict(base)
+    for name, value in over.items():
+        old = result.get(name)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        result[name] = merged(old, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
+def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
+    """A table from texts like "imitation.batch=64"; values are JSON, or plain text."""
+    table: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"{text!r} sets nothing. Write NAME=VALUE, as in imitation.batch=64.")
+        try:
+            parsed = json.loads(value)
+        except json.JSONDecodeError:
+            parsed = value
+        nested: Any = parsed
+        for part in reversed(name.split(".")):
+            nested = {part: nested}
+        table = merged(table, nested)
+    return table
+
+
+def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:
+    hints = get_type_hints(kind)
+    known = [field.name for field in dataclasses.fields(kind)]
+    given: dict[str, Any] = {}
+    for name, value in table.items():
+        full = f"{path}{name}"
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f" Did you mean {path}{near[0]}?" if near else f" Choose from: {', '.join(known)}."
+            problems.append(f"{full} is not known.{hint}")
+            continue
+        fits, converted = _fit(hints[name], value, f"{full}.", problems)
+        if fits:
+            given[name] = converted
+        else:
+            problems.append(f"{full} = {value!r} should be {_describe(hints[name])}.")
+    if problems:
+        return None
+    try:
+        return kind(**given)
+    except ConfigError as error:
+        problems.append(str(error))
+        return None
+
+
+def _fit(kind: Any, value: Any, path: str, problems: list[str]) -> tuple[bool, Any]:
+    """Whether a value is of a type, and the value as that type."""
+    if dataclasses.is_dataclass(kind):
+        return (True, _make(kind, value, path, problems)) if isinstance(value, Mapping) else (False, None)
+    if get_origin(kind) in (Union, types.UnionType):
+        for choice in get_args(kind):
+            fits, converted = _fit(choice, value, path, problems)
+            if fits:
+                return True, converted
+        return False, None
+    if get_origin(kind) is tuple:
+        item = get_args(kind)[0]
+        pairs = [_fit(item, one, path, problems) for one in value] if isinstance(value, (list, tuple)) else []
+        ok = isinstance(value, (list, tuple)) and all(fits for fits, _ in pairs)
+        return ok, tuple(converted for _, converted in pairs)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return True, float(value)
+    if kind is type(None):
+        return value is None, None
+    return type(value) is kind, value
+
+
+def _describe(kind: Any) -> str:
+    names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+    if get_origin(kind) is tuple:
+        return f"a list, each {_describe(get_args(kind)[0])}"
+    if get_origin(kind) in (Union, types.UnionType):
+        return " or ".join(_describe(choice) for choice in get_args(kind))
+    return names.get(kind, "a table" if dataclasses.is_dataclass(kind) else str(kind))

@@ -1,0 +1,1 @@
+"""Alignment: where on the path each Baby-Step ends."""

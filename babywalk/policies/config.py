@@ -1,0 +1,49 @@
+"""What a learned agent is made of: sizes and choices, and presets of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from babywalk.errors import ConfigError, unknown
+from babywalk.policies.parts.memory import SUMMARIES
+
+DECODERS = ("coattend", "coground")
+STEPS = ("template", "sentence", "whole")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyConfig:
+    """An agent's network and how it takes its instruction."""
+
+    steps: str = "template"  # how an instruction is cut; "whole" reads it at once, as SEQ2SEQ does
+    memory: str = "forgetting"
+    gamma: float = 0.5  # of the forgetting memory
+    decoder: str = "coattend"
+    hidden: int = 512
+    action: int = 256  # numbers of an embedded action
+    words: int = 300  # numbers per word where no word vectors were imported
+    dropout: float = 0.5
+    feature_dropout: float = 0.0  # of view features, channel-wise and the same for a whole walk
+    max_moves: int = 10  # per step
+    max_words: int = 100  # per step
+
+    def __post_init__(self) -> None:
+        for field, value, known in (
+            ("steps", self.steps, STEPS),
+            ("memory", self.memory, SUMMARIES),
+            ("decoder", self.decoder, DECODERS),
+        ):
+            if value not in known:
+                raise unknown(field, value, known)
+        for field in ("hidden", "action", "words", "max_moves", "max_words"):
+            if getattr(self, field) < 1:
+                raise ConfigError(f"{field} = {getattr(self, field)} is too small; give at least 1.")
+        if self.hidden % 2:
+            raise ConfigError(
+                f"hidden = {self.hidden} cannot be halved for two directions; give an even number."
+            )
+        for field in ("dropout", "feature_dropout"):
+            if not 0 <= getattr(self, field) < 1:
+                raise ConfigError(
+                    f"{field} = {getattr(self, field)} is no share; give 0 or more and less than 1."
+                )

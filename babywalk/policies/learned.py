@@ -1,0 +1,64 @@
+"""Learned agents: a model that walks the episodes of a task."""
+
+from __future__ import annotations
+
+import torch
+
+from babywalk.buildings.features import open_features
+from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.task import Task
+from babywalk.errors import DataError
+from babywalk.instructions.identification import IdentificationConfig
+from babywalk.instructions.library import identified
+from babywalk.navigation.observation import Observer
+from babywalk.navigation.world import World
+from babywalk.policies.agent import Index, Trajectories
+from babywalk.policies.lessons import Lessons
+from babywalk.policies.model import Model
+from babywalk.policies.walking import Guide, greedy
+
+
+class LearnedAgent:
+    """Cuts each instruction by what it says alone, and walks it step by step."""
+
+    def __init__(self, model: Model, dataset: Dataset) -> None:
+        self.model = model
+        self.dataset = dataset
+        self.observer = observer_for(model.features, dataset)
+        check_widths(model, self.observer)
+        self.guide = Guide(model.network, self.observer)
+        self._lessons: dict[int, Lessons] = {}
+
+    def lessons(self, task: Task) -> Lessons:
+        """A task as this agent takes it."""
+        if id(task) not in self._lessons:
+            steps = identified(self.dataset, task, IdentificationConfig(mode=self.model.config.steps))
+            world = World.of(self.dataset.houses)
+            self._lessons = {id(task): Lessons.of(steps, world, self.model.vocabulary, self.model.config)}
+        return self._lessons[id(task)]
+
+    def walk(self, task: Task, episodes: Index) -> Trajectories:
+        """The best action at every step."""
+        network = self.model.network
+        training = network.training
+        network.eval()
+        with torch.inference_mode():
+            journey = self.guide.walk(self.lessons(task).whole(episodes), greedy, keep=False)
+        network.train(training)
+        return Trajectories(*journey.viewpoints())
+
+
+def observer_for(spec: str, dataset: Dataset) -> Observer:
+    """What walkers see under a feature spec, as torch tensors."""
+    features = open_features(dataset.folder, spec, dataset.houses)
+    return Observer.of(World.of(dataset.houses), features).to("cpu")
+
+
+def check_widths(model: Model, observer: Observer) -> None:
+    """A model sees only features of the widths that it was trained with."""
+    if (observer.view_width, observer.candidate_width) != (model.view_width, model.action_width):
+        raise DataError(
+            f"The model was trained on features {model.features!r} of {model.view_width} numbers per view "
+            f"and {model.action_width} per action; here there are {observer.view_width} and "
+            f"{observer.candidate_width}."
+        )

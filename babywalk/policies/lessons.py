@@ -1,0 +1,186 @@
+"""Lessons: what walkers are told and shown before they walk, as arrays.
+
+One data type serves imitation (one step, the expert's history), the lectures of the curriculum (the expert's
+prefix, the last k steps), evaluation (all steps, no history) and a sentence typed by a person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.buildings.houses import Houses
+from babywalk.buildings.panorama import COLUMNS
+from babywalk.episodes.vocabulary import Vocabulary
+from babywalk.instructions.babysteps import BabySteps
+from babywalk.navigation.world import STOP, Poses, World, poses_at
+from babywalk.policies.config import PolicyConfig
+from babywalk.ragged import Ragged, spread, starts
+
+Index = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walked:
+    """Walks that were taken: poses and the action taken in each. Shapes: Q walks, T steps in all."""
+
+    poses: Poses  # (T,) each
+    actions: NDArray[np.int64]  # (T,) the last of each walk is STOP, unless it was cut off
+    start: NDArray[np.int64]  # (Q + 1,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """What a batch of walkers has to do. Shapes: B walkers, Q steps behind them, R steps ahead of them."""
+
+    start: Poses  # (B,) where they stand
+    ahead: Ragged  # R rows of words
+    first_ahead: NDArray[np.int64]  # (B + 1,) the first step ahead of each walker
+    goals: NDArray[np.int64] | None  # (R,) viewpoint where each step ends; None where nobody knows
+    behind: Ragged  # Q rows of words
+    first_behind: NDArray[np.int64]  # (B + 1,)
+    done: Walked  # how the expert walked the Q steps
+    moves: int  # that a walker may make in one step
+
+    def __len__(self) -> int:
+        return len(self.first_ahead) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """All episodes of a task as lessons. Shapes: E episodes."""
+
+    steps: BabySteps
+    world: World
+    tokens: Ragged  # a row of word numbers per sentence of the split's texts
+    max_words: int  # of one step
+    moves: int  # in one step
+
+    @classmethod
+    def of(cls, steps: BabySteps, world: World, vocabulary: Vocabulary, config: PolicyConfig) -> Lessons:
+        """Encode every sentence once. Who takes an instruction whole may use as much for each walk in it."""
+        segmented, texts = steps.segmented, steps.task.walks.texts
+        words = [segmented.words_of(number, texts) for number in range(len(segmented.begin))]
+        scale = steps.task.chain.shape[1] if config.steps == "whole" else 1
+        tokens = vocabulary.encode(words).tokens
+        return cls(steps, world, tokens, config.max_words * scale, config.max_moves * scale)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """(E,) steps of each episode."""
+        return self.steps.sentences.lengths
+
+    def lesson(self, episodes: Index, first: Index, last: Index) -> Lesson:
+        """Steps `first` to `last` - 1 of each episode ahead; those before lie behind as the expert walked."""
+        task, houses = self.steps.task, self.steps.task.houses
+        words = self._words(episodes)
+        begin = starts(self.count[episodes])[:-1]
+        chain = task.chain_of(episodes)
+        path_start = task.paths.start[chain]
+        ends = self._ends(episodes, chain)
+        ahead = spread(begin + first, last - first)
+        behind = spread(begin, first)
+        entry = np.where(first > 0, ends[begin + first - 1], 0)
+        poses = self._poses(
+            task.paths.values, path_start, entry, task.walks.headings[task.chain[chain, 0]], houses
+        )
+        goals = task.paths.values[np.repeat(path_start, last - first) + ends[ahead]].astype(np.int64)
+        return Lesson(
+            start=poses,
+            ahead=self._cut(words.take(ahead)),
+            first_ahead=starts(last - first),
+            goals=goals if task.walks.has_goals else None,
+            behind=self._cut(words.take(behind)),
+            first_behind=starts(first),
+            done=self._expert(episodes, first, ends, begin, houses),
+            moves=self.moves,
+        )
+
+    def prefix(self, episodes: Index, first: Index) -> Ragged:
+        """The viewpoints of the expert's path before step `first` begins, the one it begins at left out."""
+        task = self.steps.task
+        chain = task.chain_of(episodes)
+        ends = self._ends(episodes, chain)
+        begin = starts(self.count[episodes])[:-1]
+        length = np.where(first > 0, ends[np.maximum(begin + first - 1, 0)], 0)
+        return Ragged(task.paths.values[spread(task.paths.start[chain], length)], starts(length))
+
+    def whole(self, episodes: Index) -> Lesson:
+        """All steps ahead."""
+        return self.lesson(episodes, np.zeros(len(episodes), dtype=np.int64), self.count[episodes])
+
+    def _words(self, episodes: Index) -> Ragged:
+        """A row of word numbers per step of the episodes, one episode after another."""
+        sentences = self.steps.segmented.of_episodes(self.steps.task, episodes)
+        words = self.tokens.take(sentences.values)
+        per_step = self.steps.sentences.take(episodes).values
+        return Ragged(words.values, words.start[starts(per_step)])
+
+    def _ends(self, episodes: Index, chain: Index) -> NDArray[np.int64]:
+        """Where on its path each step of the episodes ends; the last at the goal, the others if aligned."""
+        if self.steps.ends is not None:
+            return self.steps.ends.take(episodes).values.astype(np.int64)
+        last = self.steps.task.paths.lengths[chain] - 1
+        return np.repeat(last, self.count[episodes])
+
+    def _cut(self, words: Ragged) -> Ragged:
+        """No more than the first `max_words` words of each row."""
+        lengths = np.minimum(words.lengths, self.max_words)
+        return Ragged(words.values[spread(words.start[:-1], lengths)], starts(lengths))
+
+    def _poses(
+        self,
+        nodes: NDArray[np.int32],
+        path_start: Index,  # (B,) where each path begins in `nodes`
+        place: Index,  # (B,) index into the path
+        heading: NDArray[np.float64],  # (B,) at the path's start
+        houses: Houses,
+    ) -> Poses:
+        """Poses on the expert's path when a step begins there: facing as one came, level."""
+        at = nodes[path_start + place].astype(np.int64)
+        before = nodes[path_start + np.maximum(place - 1, 0)].astype(np.int64)
+        first = poses_at(at, heading)
+        came = self.world.facing[before, actions_between(houses, before, at)] % COLUMNS + COLUMNS
+        return Poses(at, np.where(place > 0, came, first.view))
+
+    def _expert(
+        self, episodes: Index, first: Index, ends: NDArray[np.int64], begin: Index, houses: Houses
+    ) -> Walked:
+        """How the expert walked the steps that lie behind."""
+        task = self.steps.task
+        chain = task.chain_of(episodes)
+        behind = spread(begin, first)
+        owner = np.repeat(np.arange(len(episodes)), first)
+        is_first = np.ones(len(behind), dtype=np.bool_)
+        is_first[1:] = owner[1:] != owner[:-1]
+        enter = np.where(is_first, 0, ends[np.maximum(behind - 1, 0)])
+        length = ends[behind] - enter + 1  # viewpoints, and as many actions: moves and a STOP
+        start = starts(length)
+        place = spread(enter, length)
+        step = np.repeat(np.arange(len(behind)), length)
+        path_start = task.paths.start[chain][owner][step]
+        nodes = task.paths.values
+        poses = self._poses(
+            nodes, path_start, place, task.walks.headings[task.chain[chain, 0]][owner][step], houses
+        )
+        last = np.zeros(len(place), dtype=np.bool_)
+        last[start[1:] - 1] = True
+        after = nodes[path_start + np.minimum(place + 1, task.paths.lengths[chain][owner][step] - 1)]
+        action = np.where(last, STOP, actions_between(houses, poses.viewpoint, after))
+        # Inside a step one faces up or down as the move went; only a step's beginning is level.
+        moved = ~np.isin(np.arange(len(place)), start[:-1])
+        before = nodes[path_start + np.maximum(place - 1, 0)].astype(np.int64)
+        came = self.world.facing[before, actions_between(houses, before, poses.viewpoint)]
+        return Walked(Poses(poses.viewpoint, np.where(moved, came, poses.view)), action, start)
+
+
+def actions_between(houses: Houses, a: Index, b: Index) -> NDArray[np.int64]:
+    """The action that leads from a to its neighbour b; STOP where b is no neighbour, as where it is a."""
+    leads = houses.neighbours[a] == np.asarray(b)[:, None]
+    return np.where(leads.any(axis=1), leads.argmax(axis=1) + 1, STOP)

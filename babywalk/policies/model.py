@@ -1,0 +1,153 @@
+"""A trained model as one file: weights, and in its header everything that is needed to use them.
+
+Weights are safetensors; nothing is ever unpickled. Loading is strict: a weight that is missing, left over
+or of another shape is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from babywalk.assets.glove import WordVectors
+from babywalk.assets.records import Record
+from babywalk.episodes.vocabulary import Vocabulary
+from babywalk.errors import DataError, few
+from babywalk.files import replacing
+from babywalk.policies.config import PolicyConfig
+from babywalk.policies.network import Network
+
+_FORMAT = "babywalk model 1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A network and what it was made for."""
+
+    network: Network
+    vocabulary: Vocabulary
+    features: str  # the spec of the view features it sees
+    view_width: int
+    action_width: int
+    frozen_words: bool
+    facts: dict[str, Any]  # how it was trained, what it measured: for people
+
+    @property
+    def config(self) -> PolicyConfig:
+        """What the network is made of."""
+        return self.network.config
+
+
+def new_model(
+    config: PolicyConfig,
+    vocabulary: Vocabulary,
+    vectors: WordVectors | None,
+    *,
+    features: str,
+    view_width: int,
+    action_width: int,
+    seed: int,
+) -> Model:
+    """An untrained model; known word vectors are kept as they are, drawn ones are learned."""
+    torch.manual_seed(seed)
+    rows = torch.from_numpy(vocabulary.vectors(vectors, width=config.words, seed=seed))
+    frozen = vectors is not None
+    network = Network(
+        config, vectors=rows, frozen_words=frozen, view_width=view_width, action_width=action_width
+    )
+    return Model(network, vocabulary, features, view_width, action_width, frozen, {})
+
+
+def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = None) -> None:
+    """Write a model, atomically; `weights` in place of those in the network."""
+    from safetensors.torch import save_file
+
+    about = {
+        "format": _FORMAT,
+        "policy": asdict(model.config),
+        "vocabulary": list(model.vocabulary.words),
+        "word_width": int(model.network.text.vectors.weight.shape[1]),
+        "features": model.features,
+        "view_width": model.view_width,
+        "action_width": model.action_width,
+        "frozen_words": model.frozen_words,
+        "facts": model.facts,
+    }
+    kept = {
+        name: tensor.detach().contiguous() for name, tensor in (weights or model.network.state_dict()).items()
+    }
+    with replacing(file) as temporary:
+        save_file(kept, temporary, metadata={"babywalk": json.dumps(about)})
+
+
+def load_model(path: Path) -> Model:
+    """Read a model from its file, or from a run's directory."""
+    file = path / "model.safetensors" if path.is_dir() else path
+    tensors, about = read_tensors(file, _FORMAT)
+    record = Record.of(file, "the header", about)
+    config = PolicyConfig(**about["policy"])
+    vocabulary = Vocabulary(tuple(record.texts("vocabulary")))
+    network = Network(
+        config,
+        vectors=torch.zeros(len(vocabulary), record.whole("word_width")),
+        frozen_words=record.truth("frozen_words"),
+        view_width=record.whole("view_width"),
+        action_width=record.whole("action_width"),
+    )
+    put_weights(network, tensors, file)
+    network.eval()
+    return Model(
+        network=network,
+        vocabulary=vocabulary,
+        features=record.text("features"),
+        view_width=record.whole("view_width"),
+        action_width=record.whole("action_width"),
+        frozen_words=record.truth("frozen_words"),
+        facts=about["facts"],
+    )
+
+
+def read_tensors(file: Path, form: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the header of a safetensors file of ours."""
+    from safetensors import SafetensorError, safe_open
+
+    if not file.is_file():
+        raise DataError(f"{file}: there is no such file.")
+    try:
+        with safe_open(file, framework="pt") as opened:
+            about = json.loads((opened.metadata() or {}).get("babywalk", "{}"))
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise DataError(f"{file}: is no safetensors file of BabyWalk ({error}).") from None
+    if about.get("format") != form:
+        raise DataError(f"{file}: holds {about.get('format')!r}; expected {form!r}.")
+    return tensors, about
+
+
+def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> None:
+    """Load weights into a network, all of them and no others."""
+    own = network.state_dict()
+    missing, extra = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
+    if missing or extra:
+        raise DataError(
+            f"{file}: weights missing: {few(missing) or 'none'}; left over: {few(extra) or 'none'}."
+        )
+    for name, tensor in tensors.items():
+        if tensor.shape != own[name].shape:
+            raise DataError(
+                f"{file}: weight {name!r} has the shape {tuple(tensor.shape)}; "
+                f"expected {tuple(own[name].shape)}. It was trained with other words or features."
+            )
+    network.load_state_dict(dict(tensors))
+
+
+def size_of(network: Network) -> int:
+    """How many numbers are learned."""
+    return int(np.sum([weight.numel() for weight in network.parameters() if weight.requires_grad]))

@@ -1,0 +1,1 @@
+"""Parts that agents are composed of."""

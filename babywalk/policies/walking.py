@@ -1,0 +1,259 @@
+"""Walking: a network takes a batch of walkers through their steps, one Baby-Step after another.
+
+All walkers take the same step of their lists at a time; who has stopped is dropped from the batch at once.
+When a step is over, it is encoded once and added to the memory; the next begins where and facing as the
+last ended, level, with a fresh state (section 4.2 of the paper).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from babywalk.buildings.panorama import COLUMNS
+from babywalk.navigation.observation import ORIENTATION, Observer
+from babywalk.navigation.world import STOP, Poses
+from babywalk.policies.lessons import Lesson, Walked
+from babywalk.policies.network import Network
+from babywalk.policies.parts.decoder import Decision, State
+from babywalk.policies.parts.memory import Memory
+from babywalk.policies.parts.text import Text
+from babywalk.ragged import Ragged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """One decision of the walkers who are still on their way. Shapes: B of them."""
+
+    walkers: Tensor  # (B,) which
+    step: int  # which of their steps ahead
+    before: Poses  # (B,)
+    decision: Decision
+    actions: Tensor  # (B,)
+    after: Poses  # (B,)
+
+
+# From the decision, the walkers, their viewpoints and the rows of their steps in the lesson to actions (B,).
+Choice = Callable[[Decision, Tensor, Tensor, Tensor], Tensor]
+
+
+def greedy(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG001
+    """The best action."""
+    return decision.logits.argmax(dim=1)
+
+
+def sampled(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG001
+    """An action by its probability."""
+    return torch.multinomial(decision.logits.softmax(dim=1), 1)[:, 0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Journey:
+    """Everything that happened. Shapes: B walkers."""
+
+    start: Poses  # (B,)
+    moments: list[Moment] = field(default_factory=list)
+
+    def viewpoints(self) -> tuple[Ragged, Ragged]:
+        """Where each walker was, the start first, and what it faced there; a STOP adds nothing."""
+        count = len(self.start.viewpoint)
+        walker, viewpoint, view, time = (
+            [np.arange(count)],
+            [_np(self.start.viewpoint)],
+            [_np(self.start.view)],
+            [],
+        )
+        time.append(np.zeros(count, dtype=np.int64))
+        for number, moment in enumerate(self.moments, start=1):
+            moved = _np(moment.actions != STOP)
+            walker.append(_np(moment.walkers)[moved])
+            viewpoint.append(_np(moment.after.viewpoint)[moved])
+            view.append(_np(moment.after.view)[moved])
+            time.append(np.full(int(moved.sum()), number))
+        owners = np.concatenate(walker)
+        order = np.lexsort((np.concatenate(time), owners))
+        start = np.append(0, np.bincount(owners, minlength=count).cumsum())
+        return (
+            Ragged(np.concatenate(viewpoint)[order].astype(np.int32), start),
+            Ragged(np.concatenate(view)[order].astype(np.int32), start),
+        )
+
+
+class Guide:
+    """Takes walkers through lessons. Shapes: B walkers, N lessons' rows, C copies of each (B = N C)."""
+
+    def __init__(self, network: Network, observer: Observer) -> None:
+        self.network = network
+        self.observer = observer  # of torch tensors
+        self.world = observer.world
+
+    def walk(self, lesson: Lesson, choose: Choice, *, copies: int = 1, keep: bool = True) -> Journey:
+        """Walk a lesson; with copies, each row by several walkers who share what was read and remembered."""
+        text, told = self._read(lesson)
+        memory = self._history(lesson, told)
+        owner = torch.arange(len(lesson)).repeat_interleave(copies)
+        memory = memory[owner]
+        poses = _tensors(lesson.start)[owner]
+        first, count = _split(lesson.first_ahead)
+        journey = Journey(poses)
+        seen_through = self._dropout(len(owner))
+        for step in range(int(count.max()) if len(count) else 0):
+            here = torch.nonzero(count[owner] > step)[:, 0]
+            rows = first[owner[here]] + step
+            context = self.network.memory.read(memory[here])
+            moments = self._step(
+                step, here, rows, text[rows], context, poses[here], choose, seen_through, lesson.moves
+            )
+            ended = _last_poses(poses, moments)
+            if keep or step + 1 < int(count.max()):
+                memory = self._remember(memory, here, text.summary[rows], moments, seen_through)
+            # Level, as every step begins.
+            poses = Poses(ended.viewpoint, ended.view % COLUMNS + COLUMNS)
+            journey.moments.extend(moments)
+        return journey
+
+    def _read(self, lesson: Lesson) -> tuple[Text, Tensor]:
+        """The steps ahead, and u(x) of those behind: one reading for both."""
+        behind = len(lesson.behind)
+        rows = Ragged(
+            np.concatenate([lesson.behind.values, lesson.ahead.values]),
+            np.concatenate([lesson.behind.start, lesson.behind.start[-1] + lesson.ahead.start[1:]]),
+        )
+        text = self.network.read(
+            torch.from_numpy(rows.padded(fill=0).astype(np.int64)), torch.from_numpy(rows.lengths)
+        )
+        return text[torch.arange(behind, len(rows))], text.summary[:behind]
+
+    def _history(self, lesson: Lesson, told: Tensor) -> Memory:
+        """The memory of what the expert did before: each step encoded once, then added oldest first."""
+        memory = self.network.memory.empty(len(lesson))
+        first, count = _split(lesson.first_behind)
+        if not len(told) or self.network.trajectory is None:
+            return memory
+        done = self._recall(lesson.done, None)
+        for step in range(int(count.max())):
+            here = torch.nonzero(count > step)[:, 0]
+            rows = first[here] + step
+            memory = memory.put(here, self.network.memory.add(memory[here], told[rows], done[rows]))
+        return memory
+
+    def _recall(self, walked: Walked, channels: Tensor | None) -> Tensor:
+        """v(y) of walks; `channels` (walks, D) hides view features."""
+        poses = _tensors(walked.poses)
+        actions = torch.as_tensor(walked.actions)
+        start = torch.as_tensor(walked.start)
+        length = start[1:] - start[:-1]
+        walk = torch.repeat_interleave(torch.arange(len(length)), length)
+        place = torch.arange(len(walk)) - start[:-1][walk]
+        steps = int(length.max())
+        views = self._views(poses, None if channels is None else channels[walk])
+        taken = self._candidates(poses, None if channels is None else channels[walk])[
+            torch.arange(len(walk)), actions
+        ]
+        padded_views = views.new_zeros(len(length), steps, *views.shape[1:])
+        padded_views[walk, place] = views
+        padded_actions = taken.new_zeros(len(length), steps, taken.shape[1])
+        padded_actions[walk, place] = taken
+        return self.network.recall(padded_views, padded_actions, length)
+
+    def _step(
+        self,
+        step: int,
+        walkers: Tensor,
+        rows: Tensor,
+        text: Text,
+        memory: Tensor,
+        poses: Poses,
+        choose: Choice,
+        channels: Tensor | None,
+        moves: int,
+    ) -> list[Moment]:
+        """One Baby-Step of some walkers: until all have stopped or made all moves they may."""
+        moments: list[Moment] = []
+        state = self.network.begin(text)
+        for _ in range(moves):
+            hidden = None if channels is None else channels[walkers]
+            candidates = self._candidates(poses, hidden)
+            possible = self.world.possible[poses.viewpoint]
+            decision = self.network(state, self._views(poses, hidden), candidates, possible, text, memory)
+            actions = choose(decision, walkers, poses.viewpoint, rows)
+            after = self.world.step(poses, actions)
+            moments.append(Moment(walkers, step, poses, decision, actions, after))
+            on = torch.nonzero(actions != STOP)[:, 0]
+            if not len(on):
+                break
+            state = State(decision.state.hidden[on], decision.state.cell[on], candidates[on, actions[on]])
+            walkers, rows, poses, text, memory = walkers[on], rows[on], after[on], text[on], memory[on]
+        return moments
+
+    def _remember(
+        self,
+        memory: Memory,
+        walkers: Tensor,
+        told: Tensor,
+        moments: list[Moment],
+        channels: Tensor | None,
+    ) -> Memory:
+        """The memory after a step that was just walked."""
+        if self.network.trajectory is None:
+            return memory
+        owner = torch.cat([moment.walkers for moment in moments])
+        order = torch.argsort(owner, stable=True)  # moments are in the order of time
+        before = Poses(
+            torch.cat([moment.before.viewpoint for moment in moments])[order],
+            torch.cat([moment.before.view for moment in moments])[order],
+        )
+        actions = torch.cat([moment.actions for moment in moments])[order]
+        length = torch.bincount(owner, minlength=int(walkers.max()) + 1)[walkers]
+        start = torch.cat([torch.zeros(1, dtype=torch.int64), length.cumsum(0)])
+        walked = Walked(before, actions, start)  # type: ignore[arg-type]
+        done = self._recall(walked, None if channels is None else channels[walkers])
+        return memory.put(walkers, self.network.memory.add(memory[walkers], told, done))
+
+    def _views(self, poses: Poses, channels: Tensor | None) -> Tensor:
+        views: Tensor = self.observer.views(poses)
+        if channels is not None:
+            views[..., : channels.shape[1]] *= channels[:, None]
+        return views
+
+    def _candidates(self, poses: Poses, channels: Tensor | None) -> Tensor:
+        candidates: Tensor = self.observer.candidates(poses)
+        if channels is not None:
+            candidates[..., : channels.shape[1]] *= channels[:, None]
+        return candidates
+
+    def _dropout(self, walkers: int) -> Tensor | None:
+        """(B, D) which channels of the view features a walker sees on its whole way; None for all."""
+        share = self.network.config.feature_dropout
+        width = self.observer.view_width - ORIENTATION
+        if not self.network.training or share == 0 or width == 0:
+            return None
+        return torch.bernoulli(torch.full((walkers, width), 1 - share)) / (1 - share)
+
+
+def _last_poses(poses: Poses, moments: list[Moment]) -> Poses:
+    """Where everyone is after a step: the moments' last word, and where they were for those not in it."""
+    viewpoint, view = poses.viewpoint.clone(), poses.view.clone()
+    for moment in moments:
+        viewpoint[moment.walkers] = moment.after.viewpoint
+        view[moment.walkers] = moment.after.view
+    return Poses(viewpoint, view)
+
+
+def _split(start: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+    """First rows and numbers of rows."""
+    bounds = torch.from_numpy(start)
+    return bounds[:-1], bounds[1:] - bounds[:-1]
+
+
+def _tensors(poses: Poses) -> Poses:
+    return Poses(torch.as_tensor(poses.viewpoint), torch.as_tensor(poses.view))
+
+
+def _np(tensor: Tensor) -> NDArray[np.int64]:
+    return np.asarray(tensor)

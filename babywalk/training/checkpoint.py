@@ -1,0 +1,75 @@
+"""Checkpoints: everything a run needs to go on, in one file that is there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from babywalk.files import replacing
+from babywalk.policies.model import put_weights, read_tensors
+from babywalk.policies.network import Network
+
+_FORMAT = "babywalk checkpoint 1"
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands."""
+
+    stage: int = 0
+    iteration: int = 0  # done in this stage
+    total: int = 0  # done in all stages
+    baseline: float = 0.0  # running mean of rewards in this stage
+    best: float = -1.0  # the highest validation SDTW of this stage
+    bests: dict[str, float] = field(default_factory=dict)  # of the stages before, by name
+
+
+def save_checkpoint(
+    file: Path,
+    network: Network,
+    optimiser: torch.optim.Optimizer,
+    average: dict[str, Tensor] | None,
+    progress: Progress,
+) -> None:
+    """Write a checkpoint, atomically."""
+    from safetensors.torch import save_file
+
+    tensors = {f"weights/{name}": tensor for name, tensor in network.state_dict().items()}
+    tensors |= {f"average/{name}": tensor for name, tensor in (average or {}).items()}
+    names = _names(network)
+    for number, state in optimiser.state_dict()["state"].items():
+        for key, value in state.items():
+            tensors[f"optimiser/{key}/{names[number]}"] = value
+    about = json.dumps({"format": _FORMAT, "progress": asdict(progress)})
+    with replacing(file) as temporary:
+        kept = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+        save_file(kept, temporary, metadata={"babywalk": about})
+
+
+def load_checkpoint(
+    file: Path, network: Network
+) -> tuple[Progress, dict[str, Tensor], dict[int, dict[str, Tensor]]]:
+    """Put the weights into a network; where the run stood, the averaged weights, the optimiser's state."""
+    tensors, about = read_tensors(file, _FORMAT)
+    groups: dict[str, dict[str, Tensor]] = {"weights": {}, "average": {}, "optimiser": {}}
+    for name, tensor in tensors.items():
+        kind, _, rest = name.partition("/")
+        groups[kind][rest] = tensor
+    put_weights(network, groups["weights"], file)
+    number = {name: index for index, name in enumerate(_names(network))}
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in groups["optimiser"].items():
+        key, _, weight = name.partition("/")
+        state.setdefault(number[weight], {})[key] = tensor
+    fields: dict[str, Any] = about["progress"]
+    return Progress(**fields), groups["average"], state
+
+
+def _names(network: Network) -> list[str]:
+    """The learned weights in the order in which an optimiser numbers them."""
+    return [name for name, weight in network.named_parameters() if weight.requires_grad]

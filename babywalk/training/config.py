@@ -1,0 +1,73 @@
+"""What a training run does: its stages, and everything that was chosen about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from babywalk.errors import ConfigError, unknown
+from babywalk.policies.config import PolicyConfig
+from babywalk.training.rewards import REWARDS
+
+
+@dataclass(frozen=True, slots=True)
+class ImitationConfig:
+    """Learning from the expert: section 4.2.1 of the paper."""
+
+    iterations: int = 50_000
+    batch: int = 100
+    learning_rate: float = 1e-4
+    weight_decay: float = 5e-4
+    teacher_share: float = 0.0  # of walkers: 0 is student forcing, 1 teacher forcing
+    clip: float = 10.0  # of the gradient's norm
+    warm_up: int = 0  # iterations over which the learning rate rises
+    decay_from: float = 1.0  # share of the iterations after which it falls to zero, linearly
+
+
+@dataclass(frozen=True, slots=True)
+class ReinforceConfig:
+    """Learning from rewards: section 4.2.2 of the paper, the same for every lecture."""
+
+    lectures: int = 4  # 0 for none
+    whole: bool = False  # one lecture of all steps instead: plain reinforcement learning
+    iterations: int = 10_000  # of each lecture
+    batches: tuple[int, ...] = (50, 32, 20, 20)  # instructions per iteration, by lecture
+    samples: int = 8  # walks of each instruction
+    learning_rate: float = 1e-4
+    weight_decay: float = 5e-4
+    reward: str = "fidelity"
+    discount: float = 0.95
+    clip: float = 1.0
+    baseline: str = "running"  # "running": a mean over iterations; "instruction": the mean of the samples
+    entropy: float = 0.0  # weight
+    imitation: float = 0.0  # weight of an imitation loss on as many single steps
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """A whole run."""
+
+    task: str = "r4r"
+    features: str = ""  # a spec; empty for the first source of the data
+    seed: int = 0
+    policy: PolicyConfig = field(default_factory=PolicyConfig)
+    imitation: ImitationConfig = field(default_factory=ImitationConfig)
+    reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
+    averaging: float = 0.0  # of weights: validation and the result use the running mean with this inertia
+    validate_every: int = 500  # iterations
+    validate_on: str = "val_seen:200"  # SDTW there chooses the model that goes on
+    checkpoint_every: int = 200
+    threads: int = 0  # of torch; 0 leaves it alone
+
+    def __post_init__(self) -> None:
+        if self.reinforce.reward not in REWARDS:
+            raise unknown("reinforce.reward", self.reinforce.reward, REWARDS)
+        if self.reinforce.baseline not in BASELINES:
+            raise unknown("reinforce.baseline", self.reinforce.baseline, BASELINES)
+        if self.reinforce.lectures > len(self.reinforce.batches):
+            raise ConfigError(
+                f"reinforce.batches has {len(self.reinforce.batches)} numbers for "
+                f"{self.reinforce.lectures} lectures; give one each."
+            )
+
+
+BASELINES = ("running", "instruction")

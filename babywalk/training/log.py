@@ -1,0 +1,56 @@
+"""The log of a run: a CSV for programs, TensorBoard for eyes. What a killed run wrote too much is cut off."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from babywalk.files import replacing
+
+_HEADER = ["total", "stage", "iteration", "name", "value"]
+
+
+class Log:
+    """Appends measurements; each row says after how many iterations in all it was taken."""
+
+    def __init__(self, folder: Path, *, after: int) -> None:
+        self.file = folder / "metrics.csv"
+        self._cut(after)
+        self._stream = self.file.open("a", newline="", encoding="utf-8")
+        self._writer = csv.writer(self._stream)
+        self._board = _board(folder / "tensorboard", after)
+
+    def add(self, total: int, stage: str, iteration: int, values: Mapping[str, float]) -> None:
+        """Write down some values."""
+        for name, value in values.items():
+            self._writer.writerow([total, stage, iteration, name, repr(float(value))])
+            if self._board is not None:
+                self._board.add_scalar(f"{stage}/{name}", value, total)
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Finish."""
+        self._stream.close()
+        if self._board is not None:
+            self._board.close()
+
+    def _cut(self, after: int) -> None:
+        """Drop what was written after the checkpoint that a run goes on from."""
+        kept = []
+        if self.file.exists():
+            with self.file.open(newline="", encoding="utf-8") as lines:
+                rows = list(csv.reader(lines))
+            kept = [row for row in rows[1:] if len(row) == len(_HEADER) and int(row[0]) <= after]
+        with replacing(self.file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows([_HEADER, *kept])
+
+
+def _board(folder: Path, after: int) -> Any:
+    """TensorBoard's writer, or None where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder), purge_step=after + 1 if after else None)

@@ -1,0 +1,197 @@
+"""The loop: stage after stage, each with a fresh optimiser, each from the best model of the one before.
+
+Killed at any moment and resumed, a run ends with the same weights, bit for bit, as one that was left alone:
+what is drawn depends on the seed, the stage and the iteration alone, and a checkpoint holds the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from babywalk.errors import BabyWalkError
+from babywalk.policies.model import Model, put_weights, read_tensors, save_model
+from babywalk.progress import progress as bar
+from babywalk.seeding import generator
+from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from babywalk.training.config import TrainingConfig
+from babywalk.training.log import Log
+from babywalk.training.stages import Stage
+
+_INERTIA = 0.95  # of the running mean of rewards
+_LOG_EVERY = 20
+
+Evaluate = Callable[[], dict[str, float]]  # measures of the model as it is now; SDTW among them
+
+
+class DivergedError(BabyWalkError):
+    """A loss that is no number."""
+
+
+def train(
+    run: Path,
+    model: Model,
+    stages: Sequence[Stage],
+    config: TrainingConfig,
+    evaluate: Evaluate,
+    *,
+    resume: bool,
+) -> Progress:
+    """Run all stages; the result is `model.safetensors` in the run's directory."""
+    trainer = _Trainer(run, model, stages, config, evaluate)
+    if resume and trainer.last.exists():
+        trainer.resume()
+    return trainer.run_all()
+
+
+class _Trainer:
+    def __init__(
+        self, run: Path, model: Model, stages: Sequence[Stage], config: TrainingConfig, evaluate: Evaluate
+    ) -> None:
+        self.run, self.model, self.stages, self.config, self.evaluate = run, model, stages, config, evaluate
+        self.network = model.network
+        self.last = run / "last.safetensors"
+        self.progress = Progress()
+        self.average: dict[str, Tensor] | None = None
+        self.optimiser_state: dict[int, dict[str, Tensor]] = {}
+
+    def resume(self) -> None:
+        """Go on from the last checkpoint."""
+        self.progress, average, self.optimiser_state = load_checkpoint(self.last, self.network)
+        self.average = average or None
+
+    def run_all(self) -> Progress:
+        """All stages that are left."""
+        log = Log(self.run, after=self.progress.total)
+        try:
+            for number in range(self.progress.stage, len(self.stages)):
+                self._run_stage(self.stages[number], log)
+        finally:
+            log.close()
+        return self.progress
+
+    def _run_stage(self, stage: Stage, log: Log) -> None:
+        optimiser = self._optimiser(stage)
+        self.network.train()
+        for iteration in bar(
+            range(self.progress.iteration, stage.iterations), stage.name, total=stage.iterations, unit="it"
+        ):
+            self._iterate(stage, optimiser, iteration, log)
+            done = iteration + 1
+            if done % self.config.validate_every == 0 or done == stage.iterations:
+                self._validate(stage, done, log)
+            if done % self.config.checkpoint_every == 0 and done < stage.iterations:
+                self._keep(optimiser)
+        self._finish(stage)
+
+    def _iterate(self, stage: Stage, optimiser: torch.optim.Optimizer, iteration: int, log: Log) -> None:
+        progress = self.progress
+        # Dropout and sampled actions too depend on nothing but seed, stage and iteration.
+        torch.manual_seed(int(generator(self.config.seed, stage.name, "torch", iteration).integers(2**62)))
+        for group in optimiser.param_groups:
+            group["lr"] = stage.learning_rate * _schedule(self.config, stage, iteration)
+        outcome = stage.iterate(iteration, progress.baseline)
+        if not math.isfinite(float(outcome.loss.detach())):
+            raise DivergedError(
+                f"The loss of {stage.name}, iteration {iteration}, is no number. The last good state is in "
+                f"{self.last if self.last.exists() else self.run}; lower the learning rate and resume."
+            )
+        optimiser.zero_grad(set_to_none=True)
+        outcome.loss.backward()  # type: ignore[no-untyped-call]
+        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), stage.clip)
+        optimiser.step()
+        self._average()
+        if outcome.reward is not None:
+            first = progress.iteration == 0
+            progress.baseline = (
+                outcome.reward if first else _INERTIA * progress.baseline + (1 - _INERTIA) * outcome.reward
+            )
+        progress.iteration += 1
+        progress.total += 1
+        if progress.iteration % _LOG_EVERY == 0:
+            values = {**outcome.report, "gradient": float(norm)}
+            log.add(progress.total, stage.name, progress.iteration, values)
+
+    def _validate(self, stage: Stage, iteration: int, log: Log) -> None:
+        """Measure the model, and keep it if it is the best of its stage."""
+        with self._averaged():
+            measures = self.evaluate()
+            log.add(self.progress.total, stage.name, iteration, {f"val {k}": v for k, v in measures.items()})
+            if measures["SDTW"] > self.progress.best:
+                self.progress.best = measures["SDTW"]
+                self.model.facts.update(stage=stage.name, iteration=iteration, validation=measures)
+                save_model(self._best(stage), self.model)
+
+    def _finish(self, stage: Stage) -> None:
+        """End a stage: its best model goes on, with a fresh optimiser."""
+        tensors, about = read_tensors(self._best(stage), "babywalk model 1")
+        put_weights(self.network, tensors, self._best(stage))
+        self.model.facts.update(about["facts"])
+        self.average, self.optimiser_state = None, {}
+        progress = self.progress
+        bests = {**progress.bests, stage.name: progress.best}
+        self.progress = Progress(stage=progress.stage + 1, total=progress.total, bests=bests)
+        save_model(self.run / "model.safetensors", self.model)
+        self._keep(self._optimiser(stage))
+
+    def _optimiser(self, stage: Stage) -> torch.optim.Optimizer:
+        """A fresh Adam, or the one of a resumed stage. L2 regularisation, as in the paper."""
+        learned = [weight for weight in self.network.parameters() if weight.requires_grad]
+        optimiser = torch.optim.Adam(learned, lr=stage.learning_rate, weight_decay=stage.weight_decay)
+        if self.optimiser_state:
+            blank = optimiser.state_dict()
+            optimiser.load_state_dict({**blank, "state": self.optimiser_state})
+            self.optimiser_state = {}
+        return optimiser
+
+    def _keep(self, optimiser: torch.optim.Optimizer) -> None:
+        save_checkpoint(self.last, self.network, optimiser, self.average, self.progress)
+
+    def _best(self, stage: Stage) -> Path:
+        return self.run / "best" / f"{stage.name.replace(' ', '_')}.safetensors"
+
+    def _average(self) -> None:
+        inertia = self.config.averaging
+        if not inertia:
+            return
+        if self.average is None:
+            self.average = {name: tensor.clone() for name, tensor in self.network.state_dict().items()}
+            return
+        # Early on the mean forgets faster, so that it is not held back by where training began.
+        inertia = min(inertia, (1 + self.progress.iteration) / (10 + self.progress.iteration))
+        for name, tensor in self.network.state_dict().items():
+            self.average[name].lerp_(tensor, 1 - inertia)
+
+    def _averaged(self) -> _Swapped:
+        return _Swapped(self.network, self.average)
+
+
+class _Swapped:
+    """The network with averaged weights for as long as the block lasts."""
+
+    def __init__(self, network: torch.nn.Module, average: dict[str, Tensor] | None) -> None:
+        self.network, self.average = network, average
+
+    def __enter__(self) -> None:
+        if self.average is not None:
+            self.own = {name: tensor.clone() for name, tensor in self.network.state_dict().items()}
+            self.network.load_state_dict(self.average)
+
+    def __exit__(self, *_: object) -> None:
+        if self.average is not None:
+            self.network.load_state_dict(self.own)
+
+
+def _schedule(config: TrainingConfig, stage: Stage, iteration: int) -> float:
+    """The share of the learning rate at an iteration: a linear rise, a plateau, a linear fall."""
+    if stage.name != "imitation":
+        return 1.0
+    chosen = config.imitation
+    rise = min(1.0, (iteration + 1) / chosen.warm_up) if chosen.warm_up else 1.0
+    begin = chosen.decay_from * stage.iterations
+    fall = 1.0 if iteration < begin else (stage.iterations - iteration) / max(1.0, stage.iterations - begin)
+    return rise * fall

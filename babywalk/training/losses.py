@@ -1,0 +1,30 @@
+"""Losses: plain functions of what was decided and what it led to."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def imitation_loss(logits: Tensor, teacher: Tensor) -> Tensor:
+    """Mean cross-entropy of the teacher's actions (B,) under scores (B, K)."""
+    return functional.cross_entropy(logits, teacher)
+
+
+def discounted(reward: Tensor, left: Tensor, discount: float) -> Tensor:
+    """(B,) what a reward at the end is worth `left` decisions before it: discount ** left * reward."""
+    return reward * discount**left
+
+
+def policy_gradient_loss(log_probability: Tensor, advantage: Tensor) -> Tensor:
+    """REINFORCE: minus the mean of log pi(a) times its advantage, over decisions (B,)."""
+    return -(log_probability * advantage).mean()
+
+
+def entropy(logits: Tensor) -> Tensor:
+    """Mean entropy of the choices (B, K), impossible ones left out."""
+    log_share = logits.log_softmax(dim=1)
+    share = log_share.exp()
+    terms = torch.where(share > 0, share * log_share, torch.zeros_like(share))
+    return -terms.sum(dim=1).mean()

@@ -1,0 +1,50 @@
+"""Presets: agents by name, and sizes of network and training that go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# What makes an agent: the same network, told and trained in different ways.
+AGENTS: dict[str, dict[str, Any]] = {
+    "babywalk": {},
+    "seq2seq": {
+        "policy": {"steps": "whole", "memory": "none"},
+        "reinforce": {"lectures": 0},
+    },
+}
+
+# As published; good on a laptop's CPU; for tests.
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "small": {
+        "policy": {"hidden": 192, "action": 128, "words": 96, "dropout": 0.3, "feature_dropout": 0.2},
+        "imitation": {
+            "iterations": 1500,
+            "batch": 64,
+            "learning_rate": 1e-3,
+            "weight_decay": 1e-5,
+            "teacher_share": 0.5,
+            "warm_up": 50,
+            "decay_from": 0.4,
+        },
+        "reinforce": {
+            "iterations": 100,
+            "batches": [16, 12, 8, 8],
+            "learning_rate": 2e-4,
+            "weight_decay": 1e-5,
+            "baseline": "instruction",
+            "imitation": 0.3,
+        },
+        "averaging": 0.995,
+        "validate_every": 250,
+        "checkpoint_every": 100,
+    },
+    "tiny": {
+        "policy": {"hidden": 32, "action": 16, "words": 16, "dropout": 0.0},
+        "imitation": {"iterations": 30, "batch": 16, "learning_rate": 3e-3, "weight_decay": 0.0},
+        "reinforce": {"lectures": 2, "iterations": 6, "batches": [4, 4], "samples": 2, "learning_rate": 1e-3},
+        "validate_every": 10,
+        "validate_on": "val_seen:20",
+        "checkpoint_every": 5,
+    },
+}

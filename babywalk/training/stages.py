@@ -1,0 +1,193 @@
+"""Stages of learning: each turns an iteration number into a loss, and nothing else is remembered between two.
+
+Every draw depends on the seed, the stage and the iteration alone, so that a run which is resumed goes on as
+if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from babywalk.navigation.teacher import Teacher
+from babywalk.policies.lessons import Lesson, Lessons
+from babywalk.policies.parts.decoder import Decision
+from babywalk.policies.walking import Guide, Journey, sampled
+from babywalk.ragged import side_by_side
+from babywalk.seeding import generator
+from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
+from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
+from babywalk.training.rewards import rewards
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The loss of one iteration and what to report of it."""
+
+    loss: Tensor
+    report: dict[str, float]
+    reward: float | None = None  # mean, where there is one
+
+
+class Stage(Protocol):
+    """One stage of a run."""
+
+    name: str
+    iterations: int
+    learning_rate: float
+    weight_decay: float
+    clip: float
+
+    def iterate(self, iteration: int, baseline: float) -> Outcome:
+        """The loss of one iteration; `baseline` is the running mean of rewards."""
+        ...
+
+
+class Imitation:
+    """Single Baby-Steps from where the expert began them, with the expert's history (section 4.2.1)."""
+
+    name = "imitation"
+
+    def __init__(
+        self, guide: Guide, lessons: Lessons, teacher: Teacher, config: ImitationConfig, seed: int
+    ) -> None:
+        self.guide, self.lessons, self.teacher, self.config, self.seed = guide, lessons, teacher, config, seed
+        self.iterations = config.iterations
+        self.learning_rate = config.learning_rate
+        self.weight_decay = config.weight_decay
+        self.clip = config.clip
+
+    def iterate(self, iteration: int, baseline: float) -> Outcome:  # noqa: ARG002
+        """Cross-entropy of the teacher's actions where the walkers went."""
+        draw = generator(self.seed, self.name, iteration)
+        loss, right = imitate(
+            self.guide, self.lessons, self.teacher, self.config.batch, self.config.teacher_share, draw
+        )
+        return Outcome(loss, {"loss": float(loss.detach()), "accuracy": right})
+
+
+def imitate(
+    guide: Guide,
+    lessons: Lessons,
+    teacher: Teacher,
+    batch: int,
+    teacher_share: float,
+    draw: np.random.Generator,
+) -> tuple[Tensor, float]:
+    """The imitation loss of a batch of single steps, and the share of decisions that were the teacher's."""
+    episodes = draw.integers(len(lessons), size=batch)
+    step = (draw.random(batch) * lessons.count[episodes]).astype(np.int64)
+    lesson = lessons.lesson(episodes, step, step + 1)
+    follows = torch.from_numpy(draw.random(batch) < teacher_share)
+    goals = _goals(lesson)
+    told: list[Tensor] = []
+
+    def choose(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:
+        due = teacher.towards(viewpoints, goals[rows]).long()
+        told.append(due)
+        own = sampled(decision, walkers, viewpoints, rows)
+        return torch.where(follows[walkers], due, own)
+
+    journey = guide.walk(lesson, choose, keep=False)
+    logits = torch.cat([moment.decision.logits for moment in journey.moments])
+    due = torch.cat(told)
+    right = float((logits.argmax(dim=1) == due).float().mean())
+    return imitation_loss(logits, due), right
+
+
+class Lecture:
+    """The last k Baby-Steps after the expert's prefix; the reward is for the whole path (section 4.2.2).
+
+    With k of None all steps are walked: plain reinforcement learning.
+    """
+
+    def __init__(
+        self,
+        guide: Guide,
+        lessons: Lessons,
+        teacher: Teacher,
+        config: ReinforceConfig,
+        seed: int,
+        k: int | None,
+    ) -> None:
+        self.guide, self.lessons, self.teacher, self.config, self.seed, self.k = (
+            guide, lessons, teacher, config, seed, k,
+        )  # fmt: skip
+        self.name = "reinforce" if k is None else f"lecture {k}"
+        self.batch = config.batches[-1 if k is None else k - 1]
+        self.iterations = config.iterations
+        self.learning_rate = config.learning_rate
+        self.weight_decay = config.weight_decay
+        self.clip = config.clip
+
+    def iterate(self, iteration: int, baseline: float) -> Outcome:
+        """The policy gradient of sampled walks."""
+        config, samples = self.config, self.config.samples
+        draw = generator(self.seed, self.name, iteration)
+        episodes = draw.integers(len(self.lessons), size=self.batch)
+        count = self.lessons.count[episodes]
+        first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
+        lesson = self.lessons.lesson(episodes, first, count)
+        journey = self.guide.walk(lesson, sampled, copies=samples, keep=False)
+        worth = self._rewards(episodes, first, journey)
+        expected = np.full_like(worth, baseline)
+        if config.baseline == "instruction":
+            expected = np.repeat(worth.reshape(-1, samples).mean(axis=1), samples)
+        loss = self._loss(journey, torch.from_numpy(worth - expected).float())
+        report = {"loss": float(loss.detach()), "reward": float(worth.mean())}
+        if config.imitation:
+            # As many decisions again, so that what was learned from the expert is not lost.
+            taught, right = imitate(self.guide, self.lessons, self.teacher, self.batch * 2, 0.5, draw)
+            loss = loss + config.imitation * taught
+            report |= {"imitation": float(taught.detach()), "accuracy": right}
+        return Outcome(loss, report, float(worth.mean()))
+
+    def _loss(self, journey: Journey, advantage: Tensor) -> Tensor:
+        owner = torch.cat([moment.walkers for moment in journey.moments])
+        logits = torch.cat([moment.decision.logits for moment in journey.moments])
+        actions = torch.cat([moment.actions for moment in journey.moments])
+        chosen = logits.log_softmax(dim=1).gather(1, actions[:, None])[:, 0]
+        worth = discounted(advantage[owner], decisions_left(owner), self.config.discount)
+        loss = policy_gradient_loss(chosen, worth)
+        return loss - self.config.entropy * entropy(logits) if self.config.entropy else loss
+
+    def _rewards(
+        self, episodes: NDArray[np.int64], first: NDArray[np.int64], journey: Journey
+    ) -> NDArray[np.float64]:
+        """(B,) rewards of the whole paths: the expert's prefix and what was walked after it."""
+        task = self.lessons.steps.task
+        owner = np.repeat(np.arange(len(episodes)), self.config.samples)
+        described = task.paths.take(task.chain_of(episodes))
+        prefix = self.lessons.prefix(episodes, first)
+        walked = side_by_side([prefix.take(owner), journey.viewpoints()[0]])
+        return rewards(self.config.reward, task.houses, walked, described.take(owner))
+
+
+def training_stages(config: TrainingConfig, guide: Guide, lessons: Lessons, teacher: Teacher) -> list[Stage]:
+    """Imitation, then the lectures, or one of all steps; what has no iterations is left out."""
+    reinforce, seed = config.reinforce, config.seed
+    lectures: list[int | None] = [None] if reinforce.whole else list(range(1, reinforce.lectures + 1))
+    stages: list[Stage] = [Imitation(guide, lessons, teacher, config.imitation, seed)]
+    stages += [Lecture(guide, lessons, teacher, reinforce, seed, k) for k in lectures]
+    return [stage for stage in stages if stage.iterations > 0]
+
+
+def decisions_left(owner: Tensor) -> Tensor:
+    """(B,) how many decisions of the same walker come after each, for decisions in the order of time."""
+    order = torch.argsort(owner, stable=True)
+    count = torch.bincount(owner)
+    last = count.cumsum(0)[owner[order]] - 1
+    left = torch.empty_like(owner)
+    left[order] = last - torch.arange(len(owner))
+    return left
+
+
+def _goals(lesson: Lesson) -> Tensor:
+    if lesson.goals is None:
+        raise ValueError("a lesson without goals cannot be taught")
+    return torch.from_numpy(lesson.goals)

@@ -1,0 +1,21 @@
+"""What a run was made with."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+import babywalk
+
+_PACKAGES = ("numpy", "scipy", "torch", "spacy", "safetensors")
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything that can change a result."""
+    found = {"babywalk": babywalk.__version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found

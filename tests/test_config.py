@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+import pytest
+
+from babywalk.config import from_assignments, from_table, merged
+from babywalk.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Inner:
+    rate: float = 0.5
+    sizes: tuple[int, ...] = (1, 2)
+
+    def __post_init__(self) -> None:
+        if self.rate < 0:
+            raise ConfigError("rate must not be negative.")
+
+
+@dataclass(frozen=True)
+class Outer:
+    name: str = "x"
+    flag: bool = False
+    limit: int | None = None
+    inner: Inner = field(default_factory=Inner)
+
+
+def test_what_is_left_out_keeps_its_default() -> None:
+    made = from_table(Outer, {"inner": {"rate": 2}, "limit": 3})
+    assert made == Outer(limit=3, inner=Inner(rate=2.0))
+    assert from_table(Outer, asdict(made)) == made
+
+
+def test_all_errors_are_told_at_once() -> None:
+    table = {"nme": "y", "flag": 1, "inner": {"rate": "fast", "sizes": [1, "two"]}}
+    with pytest.raises(ConfigError) as error:
+        from_table(Outer, table, where="run.toml")
+    told = str(error.value)
+    assert told.startswith("run.toml: ")
+    assert "nme is not known. Did you mean name?" in told
+    assert "flag = 1 should be true or false." in told
+    assert "inner.rate = 'fast' should be a number." in told
+    assert "inner.sizes = [1, 'two'] should be a list, each a whole number." in told
+
+
+def test_what_a_configuration_itself_refuses() -> None:
+    with pytest.raises(ConfigError, match="rate must not be negative"):
+        from_table(Outer, {"inner": {"rate": -1.0}})
+
+
+def test_assignments() -> None:
+    assert from_assignments(["inner.rate=0.25", "inner.sizes=[3]", "name=hall", "flag=true"]) == {
+        "inner": {"rate": 0.25, "sizes": [3]},
+        "name": "hall",
+        "flag": True,
+    }
+    with pytest.raises(ConfigError, match=r"'rate' sets nothing\. Write NAME=VALUE"):
+        from_assignments(["rate"])
+
+
+def test_one_table_over_another() -> None:
+    assert merged({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}, "d": 4}) == {"a": {"b": 1, "c": 3}, "d": 4}
