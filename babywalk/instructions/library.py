@@ -61,7 +61,7 @@ def segmented(dataset: Dataset, split: str) -> SegmentedTexts:
 
 
 def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> BabySteps:
-    """The steps of every episode with where on the path they end: as kept, or in proportion to their words."""
+    """The steps of every episode with where on the path they end, in proportion to their words."""
     steps = identified(dataset, task, config)
     everything = np.arange(len(task))
     states = task.paths.lengths[task.chain_of(everything)]

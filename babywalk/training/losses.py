@@ -24,7 +24,6 @@ def policy_gradient_loss(log_probability: Tensor, advantage: Tensor) -> Tensor:
 
 def entropy(logits: Tensor) -> Tensor:
     """Mean entropy of the choices (B, K), impossible ones left out."""
-    log_share = logits.log_softmax(dim=1)
-    share = log_share.exp()
-    terms = torch.where(share > 0, share * log_share, torch.zeros_like(share))
-    return -terms.sum(dim=1).mean()
+    # 0 * -inf is no number, and so would be its gradient: what is impossible is taken out before the product.
+    log_share = logits.log_softmax(dim=1).masked_fill(torch.isinf(logits), 0.0)
+    return -(logits.softmax(dim=1) * log_share).sum(dim=1).mean()

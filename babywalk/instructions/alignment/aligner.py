@@ -156,7 +156,7 @@ def load_aligner(folder: Path) -> Aligner:
         raise DataError(f"{folder}: cannot be read ({error}). Train the aligner again.") from None
     network = new_network(config, lexicon, len(scale))
     load_weights(folder / "weights.safetensors", network)
-    return Aligner(config, lexicon, spec, scale, network)
+    return Aligner(config, lexicon, spec, scale, network.eval())
 
 
 def new_network(config: AlignerConfig, lexicon: Lexicon, sights_width: int) -> Matcher:

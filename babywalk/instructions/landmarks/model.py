@@ -86,4 +86,4 @@ def load_landmarks(folder: Path) -> LandmarkModel:
         raise DataError(f"{folder}: cannot be read ({error}). Train the landmarks again.") from None
     network = LandmarkClassifier(len(scale), len(vocabulary), channels=config.channels, hidden=config.hidden)
     load_weights(folder / "weights.safetensors", network)
-    return LandmarkModel(config, vocabulary, spec, scale, network)
+    return LandmarkModel(config, vocabulary, spec, scale, network.eval())

@@ -30,8 +30,8 @@ class ViewAttention(nn.Module):
         return torch.bmm(weights[:, None], views)[:, 0], weights
 
 
-class WordAttention(nn.Module):
-    """Read the words that matter for the walker's current state: soft dot, with a tanh output layer.
+class SoftDot(nn.Module):
+    """Read the words that matter for the walker's state: a linear query, a dot product with each word.
 
     Shapes: B walkers, L words (padded), D hidden units.
     """
@@ -39,13 +39,26 @@ class WordAttention(nn.Module):
     def __init__(self, hidden: int) -> None:
         super().__init__()
         self.query = nn.Linear(hidden, hidden, bias=False)
-        self.out = nn.Linear(2 * hidden, hidden, bias=False)
 
-    def read(self, state: Tensor, words: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
-        """The attended words (B, D) and their weights (B, L)."""
+    def forward(
+        self,
+        state: Tensor,  # (B, D)
+        words: Tensor,  # (B, L, D)
+        padding: Tensor,  # (B, L) bool, True where there is no word
+    ) -> tuple[Tensor, Tensor]:  # context (B, D), weights (B, L)
+        """Attend."""
         score = torch.bmm(words, self.query(state)[..., None])[..., 0]
         weights = score.masked_fill(padding, -torch.inf).softmax(dim=1)
         return torch.bmm(weights[:, None], words)[:, 0], weights
+
+
+class WordAttention(nn.Module):
+    """Soft dot with a tanh output layer that joins words and state. Shapes as in SoftDot."""
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.read = SoftDot(hidden)
+        self.out = nn.Linear(2 * hidden, hidden, bias=False)
 
     def forward(
         self,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from babywalk.policies.parts.attention import ViewAttention, WordAttention
+from babywalk.policies.parts.attention import SoftDot, ViewAttention, WordAttention
 from babywalk.policies.parts.text import Text
 
 
@@ -110,7 +110,7 @@ class CoGround(nn.Module):
         # Layer instead of batch norm: a single walker must be scored as it is in a crowd.
         self.candidate = nn.Sequential(nn.Linear(action, embedded), nn.LayerNorm(embedded), nn.ReLU())
         self.look = ViewAttention(hidden, embedded)
-        self.read = WordAttention(hidden)
+        self.read = SoftDot(hidden)
         self.previous = nn.Linear(action, embedded)
         self.lstm = nn.LSTMCell(hidden + 2 * embedded, hidden)
         self.merge = nn.Linear(2 * hidden, hidden)
@@ -128,7 +128,7 @@ class CoGround(nn.Module):
         """One step."""
         del views
         words = text.words + positions(text.words.shape[1], text.words.shape[2])
-        context, word_weights = self.read.read(state.hidden, words, text.padding)
+        context, word_weights = self.read(state.hidden, words, text.padding)
         shown = self.candidate(candidates)
         seen, view_weights = self.look(state.hidden, shown, ~possible)
         inputs = torch.cat([context, seen, self.previous(state.action)], dim=1)

@@ -1,0 +1,183 @@
+"""Lessons and walking on a small house, where everything can be followed by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from builders import connectivity, placed, walk
+
+from babywalk.buildings.houses import Houses
+from babywalk.episodes.joining import Joint
+from babywalk.episodes.task import Task, join_task
+from babywalk.episodes.vocabulary import Vocabulary
+from babywalk.instructions.babysteps import BabySteps
+from babywalk.instructions.segmented import SegmentedTexts
+from babywalk.instructions.sentences import Sentence, spans
+from babywalk.navigation.observation import Observer
+from babywalk.navigation.teacher import Teacher
+from babywalk.navigation.world import STOP, World
+from babywalk.policies.config import PolicyConfig
+from babywalk.policies.lessons import Lessons
+from babywalk.policies.model import Model, new_model
+from babywalk.policies.parts.decoder import Decision
+from babywalk.policies.walking import Guide, greedy, sampled
+from babywalk.ragged import Ragged
+
+TEXTS = ["go north. then east. stop here.", "walk on now please."]
+
+
+@pytest.fixture
+def task() -> Task:
+    """A square: 0 south-west, 1 north of it, 2 north-east, 3 south-east; and 4, north of 2 and above."""
+    square = connectivity(
+        "h", [(0, 0, 0), (0, 2, 0), (2, 2, 0), (2, 0, 0), (2, 4, 2)], [(0, 1), (1, 2), (2, 3), (3, 0), (2, 4)]
+    )
+    houses = Houses.of([square])
+    walks = placed(houses, walk("h", [0, 1, 2, 4], 1, TEXTS[:1]), walk("h", [3, 2], 2, TEXTS[1:]))
+    return join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
+
+
+@pytest.fixture
+def lessons(task: Task) -> Lessons:
+    """Episode 0 in three steps that end at 1, 2 and 4; episode 1 in one."""
+    cut = [[Sentence(begin, end) for begin, end in spans(text)] for text in TEXTS]
+    segmented = SegmentedTexts.of(cut, frozenset())
+    steps = BabySteps(task, segmented, Ragged.of([[1, 1, 1], [1]]), Ragged.of([[1, 2, 3], [1]]))
+    vocabulary = Vocabulary.of(TEXTS, at_least=1)
+    return Lessons.of(steps, World.of(task.houses), vocabulary, PolicyConfig(max_words=3))
+
+
+def words(lessons: Lessons, rows: Ragged) -> list[str]:
+    vocabulary = Vocabulary.of(TEXTS, at_least=1)
+    return [" ".join(vocabulary.words[number] for number in rows[row]) for row in range(len(rows))]
+
+
+def test_the_last_step_with_what_lies_behind(lessons: Lessons) -> None:
+    lesson = lessons.lesson(np.array([0, 1]), np.array([2, 0]), np.array([3, 1]))
+    assert words(lessons, lesson.ahead) == ["stop here .", "walk on now"]  # no more than three words
+    assert words(lessons, lesson.behind) == ["go north .", "then east ."]
+    assert lesson.first_behind.tolist() == [0, 2, 2]
+    assert lesson.goals is not None
+    assert lesson.goals.tolist() == [4, 2]
+    # Episode 0 stands at 2, facing east as it came, level; episode 1 at its start with heading 0.5.
+    assert lesson.start.viewpoint.tolist() == [2, 3]
+    assert lesson.start.view.tolist() == [12 + 3, 12 + 1]
+    # Behind: 0 -> 1 and STOP; 1 -> 2 and STOP. The start faces 0.5, then north, then east.
+    assert lesson.done.poses.viewpoint.tolist() == [0, 1, 1, 2]
+    assert lesson.done.poses.view.tolist() == [13, 12, 12, 15]
+    actions = lesson.done.actions.tolist()
+    assert actions[1] == actions[3] == STOP
+    assert lessons.world.target[0, actions[0]] == 1
+    assert lessons.world.target[1, actions[2]] == 2
+    assert lesson.done.start.tolist() == [0, 2, 4]
+
+
+def test_a_step_begins_level_even_after_stairs(lessons: Lessons, task: Task) -> None:
+    steps = replace(lessons.steps, sentences=Ragged.of([[1, 2], [1]]), ends=Ragged.of([[3, 3], [1]]))
+    lesson = replace(lessons, steps=steps).lesson(np.array([0]), np.array([1]), np.array([2]))
+    assert lesson.start.viewpoint.tolist() == [4]
+    assert lesson.start.view.tolist() == [12]  # north, and no longer upwards
+    assert lesson.done.poses.view.tolist() == [13, 12, 15, 24]  # inside the step one looked up
+    assert lesson.goals is not None
+    assert lesson.goals.tolist() == [4]
+
+
+def test_the_prefix_leaves_out_where_the_step_begins(lessons: Lessons) -> None:
+    found = lessons.prefix(np.array([0, 0, 1]), np.array([0, 2, 0]))
+    assert [found[row].tolist() for row in range(3)] == [[], [0, 1], []]
+
+
+@pytest.fixture
+def model(lessons: Lessons, task: Task) -> Model:
+    observer = _observer(task)
+    return new_model(
+        PolicyConfig(hidden=8, action=4, words=5, dropout=0.0, max_moves=4),
+        Vocabulary.of(TEXTS, at_least=1),
+        None,
+        features="x",
+        view_width=observer.view_width,
+        action_width=observer.candidate_width,
+        seed=3,
+    )
+
+
+def _observer(task: Task) -> Observer:
+    views = np.random.default_rng(0).random((5, 36, 3), dtype=np.float32)
+    return Observer.over(World.of(task.houses), views).to("cpu")
+
+
+def test_who_follows_the_teacher_walks_the_described_path(lessons: Lessons, model: Model, task: Task) -> None:
+    teacher = Teacher.of(task.houses).to("cpu")
+    lesson = lessons.whole(np.array([0, 1]))
+    goals = torch.from_numpy(lesson.goals)
+
+    def obey(
+        decision: Decision, walkers: torch.Tensor, viewpoints: torch.Tensor, rows: torch.Tensor
+    ) -> torch.Tensor:
+        return teacher.towards(viewpoints, goals[rows]).long()
+
+    journey = Guide(model.network, _observer(task)).walk(lesson, obey)
+    viewpoints, views = journey.viewpoints()
+    assert [viewpoints[row].tolist() for row in range(2)] == [[0, 1, 2, 4], [3, 2]]
+    assert [views[row].tolist() for row in range(2)] == [[13, 12, 15, 24], [13, 12]]
+    # Three steps of a move and a STOP each, and one of episode 1; finished walkers are not decided for.
+    assert [moment.walkers.tolist() for moment in journey.moments] == [[0, 1], [0, 1], [0], [0], [0], [0]]
+
+
+def test_memory_kept_step_by_step_equals_memory_encoded_afresh(
+    lessons: Lessons, model: Model, task: Task
+) -> None:
+    """Walked by oneself like the expert, or given as the expert's history: the last decision is the same."""
+    teacher = Teacher.of(task.houses).to("cpu")
+    guide = Guide(model.network.eval(), _observer(task))
+
+    def last_logits(first: int) -> torch.Tensor:
+        lesson = lessons.lesson(np.array([0]), np.array([first]), np.array([3]))
+        goals = torch.from_numpy(lesson.goals)
+
+        def obey(
+            decision: Decision, walkers: torch.Tensor, at: torch.Tensor, rows: torch.Tensor
+        ) -> torch.Tensor:
+            return teacher.towards(at, goals[rows]).long()
+
+        with torch.no_grad():
+            return guide.walk(lesson, obey).moments[-1].decision.logits
+
+    assert torch.allclose(last_logits(0), last_logits(2), atol=1e-6)
+    assert torch.allclose(last_logits(0), last_logits(1), atol=1e-6)
+
+
+def test_copies_share_what_was_read_and_walk_their_own_ways(
+    lessons: Lessons, model: Model, task: Task
+) -> None:
+    guide = Guide(model.network, _observer(task))
+    lesson = lessons.lesson(np.array([0, 1]), np.array([1, 0]), np.array([3, 1]))
+    torch.manual_seed(0)
+    journey = guide.walk(lesson, sampled, copies=6)
+    first = journey.moments[0]
+    assert first.walkers.tolist() == list(range(12))
+    assert first.before.viewpoint.tolist() == [1] * 6 + [3] * 6
+    logits = first.decision.logits
+    assert torch.allclose(logits[:6], logits[:1].expand(6, -1), atol=1e-6)
+    assert len({tuple(row) for row in journey.viewpoints()[0].padded().tolist()}) > 2
+
+
+def test_no_one_walks_longer_than_allowed(lessons: Lessons, model: Model, task: Task) -> None:
+    def never_stop(
+        decision: Decision, walkers: torch.Tensor, viewpoints: torch.Tensor, rows: torch.Tensor
+    ) -> torch.Tensor:
+        return torch.ones_like(viewpoints)
+
+    limited = replace(lessons, moves=4)
+    journey = Guide(model.network, _observer(task)).walk(limited.whole(np.array([1])), never_stop)
+    assert len(journey.moments) == 4
+
+
+def test_walking_greedily_is_repeatable(lessons: Lessons, model: Model, task: Task) -> None:
+    guide = Guide(model.network.eval(), _observer(task))
+    with torch.no_grad():
+        one, two = (guide.walk(lessons.whole(np.array([0, 1])), greedy).viewpoints()[0] for _ in range(2))
+    assert one.values.tolist() == two.values.tolist()
