@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tarfile
 import time
 from collections.abc import Callable
@@ -50,6 +51,19 @@ def dollhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         recipes.make_dollhouse(folder, DollhouseConfig(houses=4, seed=1))
 
     return once(tmp_path_factory, "dollhouse", make)
+
+
+@pytest.fixture(scope="session")
+def segmented_dollhouse(dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small built-in data with its instructions cut into Baby-Steps; not to be changed."""
+
+    def make(folder: Path) -> None:
+        from babywalk import recipes
+
+        shutil.copytree(dollhouse, folder, ignore=shutil.ignore_patterns("raw"), dirs_exist_ok=True)
+        recipes.segment_data(folder, None, workers=1)
+
+    return once(tmp_path_factory, "segmented_dollhouse", make)
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:

@@ -23,7 +23,7 @@ def test_imitation_by_hand() -> None:
 
 
 def test_returns_by_hand() -> None:
-    """Walker 0 decides three times, walker 1 once; what comes at the end is worth 0.95 ** (decisions left)."""
+    """Walker 0 decides three times, walker 1 once; a reward at the end is worth 0.95 ** decisions left."""
     owner = torch.tensor([0, 1, 0, 0])
     left = decisions_left(owner)
     assert left.tolist() == [2, 0, 1, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from babywalk.assets.tokens import tokenise
 
@@ -51,7 +52,7 @@ def clauses(text: str) -> list[tuple[str, ...]]:
 
 def _cut(tokens: Sequence[str]) -> Iterator[list[str]]:
     clause: list[str] = []
-    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+    for token, following in pairwise([*tokens, ""]):
         long_enough = len(clause) >= _SHORTEST
         if not _is_word(token):
             if clause and ((_STOPS & set(token)) or (long_enough and _PAUSES & set(token))):

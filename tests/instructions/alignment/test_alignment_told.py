@@ -23,7 +23,7 @@ from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
 from babywalk.ragged import Ragged
 
-TEXTS = ("Leave the room. Go up the stairs and stop at the top.", "Go on, then turn left. Wait.")
+TEXTS = ("Leave the room. Go up the stairs and stop at the top.", "Go straight on, then turn left. Wait.")
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_what_cannot_be_compared() -> None:
 def test_aligning_by_words_alone(steps: BabySteps) -> None:
     aligned = align(steps, method="proportional")
     assert aligned.ends is not None
-    assert aligned.ends[0].tolist() == [1, 3, 5, 5]  # 3, 12, 17 and 18 of 18 words along 5 edges
+    assert aligned.ends[0].tolist() == [1, 3, 5, 5]  # 3, 12, 18 and 19 of 19 words along 5 edges
     assert [step.text for step in aligned.steps(0)][-1] == "Wait."
 
 

@@ -1,0 +1,189 @@
+"""Whole runs on the built-in data: they learn, they are killed, they go on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from babywalk import recipes
+from babywalk.cli import main
+from babywalk.episodes.dataset import Dataset
+from babywalk.errors import ConfigError, DataError
+from babywalk.policies.config import DECODERS
+from babywalk.policies.model import load_model
+from babywalk.policies.parts.memory import SUMMARIES
+from babywalk.training.loop import DivergedError
+
+QUICK = {
+    "imitation": {"iterations": 6, "batch": 8},
+    "reinforce": {"lectures": 2, "iterations": 3, "batches": [3, 3], "samples": 2, "imitation": 0.1},
+    "validate_every": 3,
+    "checkpoint_every": 2,
+    "validate_on": "val_seen:6",
+    "threads": 1,
+}
+
+
+def rows(run: Path) -> list[dict[str, str]]:
+    with (run / "metrics.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("memory", SUMMARIES)
+def test_every_memory_and_decoder_trains(
+    segmented_dollhouse: Path, tmp_path: Path, decoder: str, memory: str
+) -> None:
+    settings = {**QUICK, "policy": {"decoder": decoder, "memory": memory}, "averaging": 0.9}
+    done = recipes.train_agent(
+        "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=settings
+    )
+    assert list(done.bests) == ["imitation", "lecture 1", "lecture 2"]
+    assert done.total == 6 + 3 + 3
+    model = load_model(tmp_path / "run")
+    assert (model.config.decoder, model.config.memory) == (decoder, memory)
+    assert model.facts["stage"] == "lecture 2"
+
+
+@pytest.fixture(scope="module")
+def trained(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A quick run that nobody disturbed."""
+    run = tmp_path_factory.mktemp("runs") / "whole"
+    recipes.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=QUICK)
+    return run
+
+
+def test_a_run_keeps_what_one_needs_to_understand_it(trained: Path) -> None:
+    config = json.loads((trained / "config.json").read_text())
+    assert config["agent"] == "babywalk"
+    assert config["imitation"]["iterations"] == 6
+    assert "torch" in json.loads((trained / "versions.json").read_text())
+    assert list((trained / "tensorboard").iterdir())
+    assert {path.name for path in (trained / "best").iterdir()} == {
+        "imitation.safetensors",
+        "lecture_1.safetensors",
+        "lecture_2.safetensors",
+    }
+    names = {row["name"] for row in rows(trained)}
+    assert {"val SDTW", "val CLS"} <= names
+
+
+def test_evaluation_of_a_run(trained: Path, segmented_dollhouse: Path, tmp_path: Path) -> None:
+    reports = recipes.evaluate_agent(
+        str(trained), segmented_dollhouse, ["r2r", "r4r"], "val_seen:10", trajectories=tmp_path
+    )
+    assert [report.task for report in reports] == ["r2r", "r4r"]
+    again = recipes.score_results(tmp_path / "r4r_val_seen.json", segmented_dollhouse, "r4r", "val_seen:10")
+    assert again.measures == reports[1].measures
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["imitation", "lecture 1"])
+def test_killed_and_resumed_the_weights_are_the_same(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path, moment: str
+) -> None:
+    run = tmp_path / "run"
+    flat = [
+        "imitation.iterations=6", "imitation.batch=8", "reinforce.lectures=2", "reinforce.iterations=3",
+        "reinforce.batches=[3,3]", "reinforce.samples=2", "reinforce.imitation=0.1", "validate_every=3",
+        "checkpoint_every=2", "validate_on=val_seen:6", "threads=1",
+    ]  # fmt: skip
+    command = [sys.executable, "-m", "babywalk", "train", "babywalk", "--data", str(segmented_dollhouse)]
+    command += ["--run", str(run), "--preset", "tiny", "--set", *flat]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    best = run / "best" / f"{moment.replace(' ', '_')}.safetensors"
+    deadline = time.monotonic() + 120
+    while not best.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (run / "best" / "lecture_2.safetensors").exists()
+    subprocess.run([*command, "--resume"], check=True, stdout=subprocess.DEVNULL)
+    one, two = load_model(trained).network.state_dict(), load_model(run).network.state_dict()
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    assert [(row["total"], row["name"], row["value"]) for row in rows(run)] == [
+        (row["total"], row["name"], row["value"]) for row in rows(trained)
+    ]
+
+
+def test_a_loss_that_is_no_number_stops_the_run(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from babywalk.training import stages
+
+    calls = iter(range(100))
+
+    def spoiled(logits: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
+        loss = torch.nn.functional.cross_entropy(logits, teacher)
+        return loss * torch.nan if next(calls) == 3 else loss
+
+    monkeypatch.setattr(stages, "imitation_loss", spoiled)
+    with pytest.raises(
+        DivergedError, match=r"loss of imitation, iteration 3, is no number\. The last good state"
+    ):
+        recipes.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK)
+    monkeypatch.undo()
+    done = recipes.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", resume=True)
+    assert done.total == 12
+
+
+def test_mistakes_are_told_and_nothing_is_overwritten(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (trained / "model.safetensors").read_bytes()
+    with pytest.raises(
+        ConfigError, match=r"holds a run already\. Give --resume to go on with it, or another --run"
+    ):
+        recipes.train_agent("babywalk", segmented_dollhouse, trained, preset="tiny")
+    with pytest.raises(ConfigError, match="was begun as another agent than 'seq2seq'"):
+        recipes.train_agent("seq2seq", segmented_dollhouse, trained, resume=True)
+    assert (trained / "model.safetensors").read_bytes() == before
+    arguments = ["train", "babywalk", "--data", str(segmented_dollhouse), "--run", str(tmp_path / "r")]
+    for extra, message in (
+        (["--preset", "huge"], "Preset 'huge' is not known. Choose from: paper, small, tiny."),
+        (["--set", "imitation.bach=3"], "imitation.bach is not known. Did you mean imitation.batch?"),
+        (["--set", "policy.gamma=fast"], "policy.gamma = 'fast' should be a number."),
+        (["--set", "reinforce.reward=cls"], "reinforce.reward 'cls' is not known."),
+        (["--set", "features=resnet"], "Feature source 'resnet' is not known."),
+        (["--task", "r5r"], "Task 'r5r' is not known."),
+    ):
+        assert main([*arguments, *extra]) == 2
+        assert message in capsys.readouterr().err
+        assert not (tmp_path / "r").exists()
+
+
+def test_a_model_for_other_features_is_refused(trained: Path, segmented_dollhouse: Path) -> None:
+    from dataclasses import replace
+
+    from babywalk.policies.learned import LearnedAgent
+
+    model = replace(load_model(trained), features="none")
+    with pytest.raises(DataError, match=r"The model was trained on features 'none' of 192 numbers per view"):
+        LearnedAgent(model, Dataset(segmented_dollhouse))
+
+
+@pytest.mark.slow
+def test_imitation_learns(segmented_dollhouse: Path, tmp_path: Path) -> None:
+    """Not that it is good after a minute, but that it follows the teacher far more often than at first."""
+    settings = {
+        "policy": {"hidden": 64, "action": 32, "words": 32},
+        "imitation": {"iterations": 120, "batch": 32, "learning_rate": 3e-3, "teacher_share": 0.5},
+        "reinforce": {"lectures": 0},
+        "validate_every": 120,
+        "validate_on": "val_seen:20",
+        "threads": 1,
+    }
+    run = tmp_path / "run"
+    recipes.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    accuracy = [float(row["value"]) for row in rows(run) if row["name"] == "accuracy"]
+    assert np.mean(accuracy[-2:]) > accuracy[0] + 0.08
