@@ -285,6 +285,22 @@ def _add_result_commands(commands: Any) -> None:
     _add_json(train)
     train.set_defaults(run_command=_train)
 
+    follow = _command(
+        commands,
+        "follow",
+        "let a trained agent follow an instruction that you type",
+        'babywalk follow runs/babywalk --house dollhouse_025 --viewpoint d025-v003 "Exit the room and stop."',
+    )
+    follow.add_argument("model", type=Path, metavar="RUN", help="a run's directory, or a model's file")
+    follow.add_argument("text", metavar="TEXT", help="the instruction")
+    follow.add_argument("--data", type=Path, metavar="DIR", help="default: what the run was trained on")
+    follow.add_argument("--house", required=True, metavar="SCAN")
+    follow.add_argument("--viewpoint", required=True, metavar="ID", help="where the agent stands")
+    follow.add_argument("--heading", type=float, default=0.0, metavar="DEGREES", help="0 is north, 90 east")
+    follow.add_argument("--picture", type=Path, metavar="FILE", help="draw the walk: png, svg or pdf")
+    _add_json(follow)
+    follow.set_defaults(run_command=_follow)
+
     evaluate = _command(
         commands,
         "evaluate",
@@ -595,13 +611,13 @@ def _demo(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk import experiments
     from babywalk.config import from_assignments, merged
 
     settings = from_assignments(options.set)
     if not options.resume:
         settings = merged({"seed": options.seed}, settings)
-    done = recipes.train_agent(
+    done = experiments.train_agent(
         options.agent,
         options.data,
         options.run,
@@ -619,6 +635,32 @@ def _train(options: argparse.Namespace) -> None:
     _say(
         f"Next: babywalk evaluate --agent {options.run} --data {options.data} --on r2r,r4r --split val_unseen"
     )
+
+
+def _follow(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+
+    found = experiments.follow_instruction(
+        options.model,
+        options.data,
+        options.house,
+        options.viewpoint,
+        options.heading,
+        options.text,
+        picture=options.picture,
+    )
+    if options.json:
+        _say_json(asdict(found))
+        return
+    for number, step in enumerate(found.steps):
+        _say(f"{number + 1}  {step}")
+        for move in found.moves:
+            if move.step == number:
+                read = ", ".join(word for word, _ in sorted(move.words, key=lambda pair: -pair[1])[:3])
+                _say(f"   {move.at} -> {move.to or 'STOP':<12} {move.probability:4.0%}  read: {read}")
+    _say(f"Path: {' '.join(found.path)}")
+    if options.picture:
+        _say(f"Drawn in {options.picture}")
 
 
 def _evaluate(options: argparse.Namespace) -> None:

@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
 from babywalk.assets.dollhouse import DollhouseConfig, write_dollhouse
 from babywalk.assets.layout import PLANS, RAW
 from babywalk.assets.manifest import component
 from babywalk.assets.r2r import write_walks
 from babywalk.assets.results import write_results
-from babywalk.buildings.features import BLIND, sources
-from babywalk.config import from_table, merged
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.importing import Imported, RawFiles, import_into
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError, unknown
-from babywalk.files import read_json, replacing_folder, write_json
+from babywalk.files import replacing_folder
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
-from babywalk.instructions.library import aligned, identified, is_segmented, segment_split
-from babywalk.navigation.teacher import Teacher
-from babywalk.navigation.world import World
+from babywalk.instructions.library import identified, is_segmented, segment_split
 from babywalk.policies.agent import Agent
-from babywalk.policies.learned import LearnedAgent, observer_for
-from babywalk.policies.lessons import Lessons
-from babywalk.policies.model import load_model, new_model
 from babywalk.policies.simple import SIMPLE_AGENTS, RandomAgent
-from babywalk.policies.walking import Guide
 from babywalk.progress import progress
-from babywalk.training.checkpoint import Progress
-from babywalk.training.config import TrainingConfig
-from babywalk.training.loop import train
-from babywalk.training.presets import AGENTS, PRESETS
-from babywalk.training.stages import training_stages
-from babywalk.training.versions import versions
 from babywalk.validation.answers import as_answers, read_answers
 from babywalk.validation.data_table import data_table
 from babywalk.validation.evaluation import (
@@ -194,70 +178,6 @@ def evaluate_agent(
     return reports
 
 
-def train_agent(
-    name: str,
-    folder: Path,
-    run: Path,
-    *,
-    task: str = "r4r",
-    preset: str = "small",
-    settings: Mapping[str, Any] | None = None,
-    resume: bool = False,
-) -> Progress:
-    """Train an agent; the run's directory holds its settings, log, checkpoints and the model."""
-    config = _training_config(name, run, task, preset, settings or {}, resume)
-    if config.threads:
-        torch.set_num_threads(config.threads)
-    dataset = Dataset(folder)
-    features = config.features or next(iter(sources(folder)), BLIND)
-    observer = observer_for(features, dataset)
-    model = new_model(
-        config.policy,
-        dataset.vocabulary(),
-        dataset.word_vectors(),
-        features=features,
-        view_width=observer.view_width,
-        action_width=observer.candidate_width,
-        seed=config.seed,
-    )
-    model.facts.update(agent=name, task=config.task, seed=config.seed)
-    guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
-    steps = aligned(
-        dataset, dataset.task(config.task, "train"), IdentificationConfig(mode=config.policy.steps)
-    )
-    lessons = Lessons.of(steps, World.of(dataset.houses), model.vocabulary, config.policy)
-    stages = training_stages(config, guide, lessons, teacher)
-    watched = dataset.task(config.task, config.validate_on)
-    agent = LearnedAgent(model, dataset)
-
-    def evaluate_now() -> dict[str, float]:
-        return evaluate(watched, walk_all(agent, watched)).scores.means()
-
-    run.mkdir(parents=True, exist_ok=True)
-    write_json(run / "config.json", {"agent": name, **asdict(config)})
-    write_json(run / "versions.json", versions())
-    return train(run, model, stages, config, evaluate_now, resume=resume)
-
-
-def _training_config(
-    name: str, run: Path, task: str, preset: str, settings: Mapping[str, Any], resume: bool
-) -> TrainingConfig:
-    """The settings of a new run, or those that a run was begun with."""
-    begun = run / "config.json"
-    if resume and begun.exists():
-        kept = read_json(begun)
-        if kept.pop("agent", name) != name:
-            raise ConfigError(f"{run}: was begun as another agent than {name!r}.")
-        return from_table(TrainingConfig, merged(kept, settings), where=str(begun))
-    if begun.exists():
-        raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
-    for what, given, known in (("Agent", name, AGENTS), ("Preset", preset, PRESETS)):
-        if given not in known:
-            raise unknown(what, given, known)
-    table = merged(merged(PRESETS[preset], AGENTS[name]), {"task": task})
-    return from_table(TrainingConfig, merged(table, settings), where=f"{name}, preset {preset}")
-
-
 def submit(results: Path, folder: Path, split: str, file: Path) -> int:
     """Check trajectories of R2R and write them as the leaderboard reads them; returns how many."""
     task = Dataset(folder).task("r2r", split)
@@ -340,7 +260,10 @@ def _agent(name: str, dataset: Dataset, seed: int) -> Agent:
     path = Path(name)
     if not path.exists():
         raise unknown("Agent", name, [*SIMPLE_AGENTS, "a run's directory", "a model's file"])
-    return LearnedAgent(load_model(path), dataset)
+    # Loaded where it is needed: everything else here works without torch.
+    from babywalk.experiments import load_agent
+
+    return load_agent(path, dataset.folder)
 
 
 def _report(found: Evaluation, seed: int, per_path: bool, length: str | None) -> Report:

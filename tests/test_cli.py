@@ -26,6 +26,10 @@ COMMANDS = [
     ["score"],
     ["submit"],
     ["draw"],
+    ["data", "segment"],
+    ["segment"],
+    ["train"],
+    ["follow"],
 ]
 
 

@@ -13,6 +13,7 @@ from babywalk.instructions.library import identified
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import World
 from babywalk.policies.agent import Index, Trajectories
+from babywalk.policies.following import Followed, follow
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model
 from babywalk.policies.walking import Guide, greedy
@@ -36,6 +37,10 @@ class LearnedAgent:
             world = World.of(self.dataset.houses)
             self._lessons = {id(task): Lessons.of(steps, world, self.model.vocabulary, self.model.config)}
         return self._lessons[id(task)]
+
+    def follow(self, house: str, viewpoint: str, heading: float, instruction: str) -> Followed:
+        """Follow an instruction that somebody types; see `Followed` for what comes back."""
+        return follow(self.model, self.guide, self.dataset.houses, house, viewpoint, heading, instruction)
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """The best action at every step."""

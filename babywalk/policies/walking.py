@@ -33,6 +33,7 @@ class Moment:
     walkers: Tensor  # (B,) which
     step: int  # which of their steps ahead
     before: Poses  # (B,)
+    choices: Tensor  # (B, K) the viewpoint that each action would lead to
     decision: Decision
     actions: Tensor  # (B,)
     after: Poses  # (B,)
@@ -183,7 +184,8 @@ class Guide:
             decision = self.network(state, self._views(poses, hidden), candidates, possible, text, memory)
             actions = choose(decision, walkers, poses.viewpoint, rows)
             after = self.world.step(poses, actions)
-            moments.append(Moment(walkers, step, poses, decision, actions, after))
+            choices = self.world.target[poses.viewpoint]
+            moments.append(Moment(walkers, step, poses, choices, decision, actions, after))
             on = torch.nonzero(actions != STOP)[:, 0]
             if not len(on):
                 break

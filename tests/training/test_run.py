@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from babywalk import recipes
+from babywalk import experiments, recipes
 from babywalk.cli import main
 from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError, DataError
@@ -45,7 +45,7 @@ def test_every_memory_and_decoder_trains(
     segmented_dollhouse: Path, tmp_path: Path, decoder: str, memory: str
 ) -> None:
     settings = {**QUICK, "policy": {"decoder": decoder, "memory": memory}, "averaging": 0.9}
-    done = recipes.train_agent(
+    done = experiments.train_agent(
         "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=settings
     )
     assert list(done.bests) == ["imitation", "lecture 1", "lecture 2"]
@@ -59,7 +59,7 @@ def test_every_memory_and_decoder_trains(
 def trained(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A quick run that nobody disturbed."""
     run = tmp_path_factory.mktemp("runs") / "whole"
-    recipes.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=QUICK)
+    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=QUICK)
     return run
 
 
@@ -131,9 +131,13 @@ def test_a_loss_that_is_no_number_stops_the_run(
     with pytest.raises(
         DivergedError, match=r"loss of imitation, iteration 3, is no number\. The last good state"
     ):
-        recipes.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK)
+        experiments.train_agent(
+            "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK
+        )
     monkeypatch.undo()
-    done = recipes.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", resume=True)
+    done = experiments.train_agent(
+        "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", resume=True
+    )
     assert done.total == 12
 
 
@@ -144,9 +148,9 @@ def test_mistakes_are_told_and_nothing_is_overwritten(
     with pytest.raises(
         ConfigError, match=r"holds a run already\. Give --resume to go on with it, or another --run"
     ):
-        recipes.train_agent("babywalk", segmented_dollhouse, trained, preset="tiny")
+        experiments.train_agent("babywalk", segmented_dollhouse, trained, preset="tiny")
     with pytest.raises(ConfigError, match="was begun as another agent than 'seq2seq'"):
-        recipes.train_agent("seq2seq", segmented_dollhouse, trained, resume=True)
+        experiments.train_agent("seq2seq", segmented_dollhouse, trained, resume=True)
     assert (trained / "model.safetensors").read_bytes() == before
     arguments = ["train", "babywalk", "--data", str(segmented_dollhouse), "--run", str(tmp_path / "r")]
     for extra, message in (
@@ -184,6 +188,6 @@ def test_imitation_learns(segmented_dollhouse: Path, tmp_path: Path) -> None:
         "threads": 1,
     }
     run = tmp_path / "run"
-    recipes.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
     accuracy = [float(row["value"]) for row in rows(run) if row["name"] == "accuracy"]
     assert np.mean(accuracy[-2:]) > accuracy[0] + 0.08

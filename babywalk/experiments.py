@@ -1,0 +1,153 @@
+"""Experiments with agents that learn: train one, load one, let it follow an instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from babywalk.assets.layout import PLANS
+from babywalk.assets.records import Record
+from babywalk.buildings.features import BLIND, sources
+from babywalk.config import from_table, merged
+from babywalk.episodes.dataset import Dataset
+from babywalk.errors import ConfigError, unknown
+from babywalk.files import read_json, write_json
+from babywalk.instructions.identification import IdentificationConfig
+from babywalk.instructions.library import aligned
+from babywalk.navigation.teacher import Teacher
+from babywalk.navigation.world import World
+from babywalk.validation.evaluation import evaluate, walk_all
+from babywalk.validation.figures.house import Trajectory, draw_house
+from babywalk.validation.figures.saving import save
+
+try:
+    import torch
+except ImportError:
+    raise ConfigError(
+        "Agents that learn need torch. Install it with: pip install 'babywalk[agents]'."
+    ) from None
+
+from babywalk.policies.following import Followed
+from babywalk.policies.learned import LearnedAgent, observer_for
+from babywalk.policies.lessons import Lessons
+from babywalk.policies.model import load_model, new_model
+from babywalk.policies.walking import Guide
+from babywalk.training.checkpoint import Progress
+from babywalk.training.config import TrainingConfig
+from babywalk.training.loop import train
+from babywalk.training.presets import AGENTS, PRESETS
+from babywalk.training.stages import training_stages
+from babywalk.training.versions import versions
+
+
+def train_agent(
+    name: str,
+    folder: Path,
+    run: Path,
+    *,
+    task: str = "r4r",
+    preset: str = "small",
+    settings: Mapping[str, Any] | None = None,
+    resume: bool = False,
+) -> Progress:
+    """Train an agent; the run's directory holds its settings, log, checkpoints and the model."""
+    config = _training_config(name, run, task, preset, settings or {}, resume)
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    dataset = Dataset(folder)
+    features = config.features or next(iter(sources(folder)), BLIND)
+    observer = observer_for(features, dataset)
+    model = new_model(
+        config.policy,
+        dataset.vocabulary(),
+        dataset.word_vectors(),
+        features=features,
+        view_width=observer.view_width,
+        action_width=observer.candidate_width,
+        seed=config.seed,
+    )
+    model.facts.update(agent=name, task=config.task, seed=config.seed)
+    guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
+    steps = aligned(
+        dataset, dataset.task(config.task, "train"), IdentificationConfig(mode=config.policy.steps)
+    )
+    lessons = Lessons.of(steps, World.of(dataset.houses), model.vocabulary, config.policy)
+    stages = training_stages(config, guide, lessons, teacher)
+    watched = dataset.task(config.task, config.validate_on)
+    agent = LearnedAgent(model, dataset)
+
+    def evaluate_now() -> dict[str, float]:
+        return evaluate(watched, walk_all(agent, watched)).scores.means()
+
+    run.mkdir(parents=True, exist_ok=True)
+    write_json(run / "config.json", {"agent": name, "data": str(folder.resolve()), **asdict(config)})
+    write_json(run / "versions.json", versions())
+    return train(run, model, stages, config, evaluate_now, resume=resume)
+
+
+def _training_config(
+    name: str, run: Path, task: str, preset: str, settings: Mapping[str, Any], resume: bool
+) -> TrainingConfig:
+    """The settings of a new run, or those that a run was begun with."""
+    begun = run / "config.json"
+    if resume and begun.exists():
+        kept = read_json(begun)
+        kept.pop("data", None)
+        if kept.pop("agent", name) != name:
+            raise ConfigError(f"{run}: was begun as another agent than {name!r}.")
+        return from_table(TrainingConfig, merged(kept, settings), where=str(begun))
+    if begun.exists():
+        raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
+    for what, given, known in (("Agent", name, AGENTS), ("Preset", preset, PRESETS)):
+        if given not in known:
+            raise unknown(what, given, known)
+    table = merged(merged(PRESETS[preset], AGENTS[name]), {"task": task})
+    return from_table(TrainingConfig, merged(table, settings), where=f"{name}, preset {preset}")
+
+
+def follow_instruction(
+    model: Path,
+    folder: Path | None,
+    house: str,
+    viewpoint: str,
+    degrees: float,
+    instruction: str,
+    *,
+    picture: Path | None = None,
+) -> Followed:
+    """Let a trained agent follow an instruction; with `picture`, draw where it went."""
+    agent = load_agent(model, folder)
+    found = agent.follow(house, viewpoint, float(np.radians(degrees)), instruction)
+    if picture:
+        numbers = agent.dataset.houses.viewpoints(house)
+        ends = [0] * len(found.steps)
+        moved = 0
+        for move in found.moves:
+            moved += move.to is not None
+            ends[move.step] = moved
+        walked = Trajectory("agent", tuple(numbers[name] for name in found.path), tuple(ends))
+        plan = agent.dataset.folder / PLANS / f"{house}.json"
+        figure = draw_house(
+            agent.dataset.houses,
+            house,
+            [walked],
+            plan=plan if plan.exists() else None,
+            title=house,
+            instruction=instruction,
+        )
+        save(figure, picture)
+    return found
+
+
+def load_agent(model: Path, folder: Path | None) -> LearnedAgent:
+    """A trained agent in the houses of a data directory, or of the one that its run was trained on."""
+    if folder is None:
+        config = model / "config.json"
+        if not config.is_file():
+            raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
+        folder = Path(Record.of(config, "the run", read_json(config)).text("data"))
+    return LearnedAgent(load_model(model), Dataset(folder))

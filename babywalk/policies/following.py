@@ -1,0 +1,100 @@
+"""Following an instruction that somebody types: where the agent goes, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from babywalk.assets.tokens import tokenise
+from babywalk.buildings.houses import Houses
+from babywalk.errors import ConfigError, unknown
+from babywalk.instructions.identification import IdentificationConfig
+from babywalk.instructions.segmenting import segment
+from babywalk.navigation.world import STOP, Poses, poses_at
+from babywalk.policies.lessons import Lesson, Walked
+from babywalk.policies.model import Model
+from babywalk.policies.walking import Guide, Moment, greedy
+from babywalk.ragged import Ragged
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One decision of the agent."""
+
+    step: int  # number of the Baby-Step, from 0
+    at: str  # viewpoint
+    to: str | None  # viewpoint, or None for STOP
+    probability: float
+    choices: dict[str, float]  # probability of every viewpoint one could go to, and of "STOP"
+    words: tuple[tuple[str, float], ...]  # of the Baby-Step, with how much each was read
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What an agent did with an instruction."""
+
+    house: str
+    path: tuple[str, ...]  # viewpoints, the start first
+    steps: tuple[str, ...]  # the Baby-Steps it made of the instruction
+    moves: tuple[Move, ...]
+
+
+def follow(
+    model: Model, guide: Guide, houses: Houses, house: str, viewpoint: str, heading: float, instruction: str
+) -> Followed:
+    """Cut the instruction by what it says, and walk its Baby-Steps one after another."""
+    numbers = houses.viewpoints(house)
+    if viewpoint not in numbers:
+        raise unknown(f"Viewpoint of {house}", viewpoint, numbers)
+    config = model.config
+    steps = [step.text for step in segment(instruction, IdentificationConfig(mode=config.steps))]
+    if not steps:
+        raise ConfigError("The instruction has no words.")
+    words = [tokenise(step)[: config.max_words] for step in steps]
+    known = model.vocabulary.encode(steps).tokens
+    rows = Ragged.of([known[row][: config.max_words].tolist() for row in range(len(steps))])
+    model.network.eval()
+    with torch.inference_mode():
+        lesson = _lesson(rows, poses_at([numbers[viewpoint]], [heading]), config.max_moves)
+        journey = guide.walk(lesson, greedy, keep=False)
+    names = houses.names
+    path = tuple(names[number] for number in journey.viewpoints()[0][0])
+    moves = tuple(_move(moment, names, words[moment.step]) for moment in journey.moments)
+    return Followed(house, path, tuple(steps), moves)
+
+
+def _lesson(rows: Ragged, start: Poses, moves: int) -> Lesson:
+    """All steps ahead of one walker, and nobody who knows where they end."""
+    nothing = np.zeros(0, dtype=np.int64)
+    none = Ragged(nothing.astype(np.int32), np.zeros(1, dtype=np.int64))
+    return Lesson(
+        start=start,
+        ahead=rows,
+        first_ahead=np.array([0, len(rows)]),
+        goals=None,
+        behind=none,
+        first_behind=np.zeros(2, dtype=np.int64),
+        done=Walked(Poses(nothing, nothing), nothing, np.zeros(1, dtype=np.int64)),
+        moves=moves,
+    )
+
+
+def _move(moment: Moment, names: tuple[str, ...], words: list[str]) -> Move:
+    share = moment.decision.logits[0].softmax(dim=0)
+    action = int(moment.actions[0])
+    here = int(moment.before.viewpoint[0])
+    choices = {"STOP": float(share[STOP])}
+    for number in range(1, len(share)):
+        if float(share[number]) > 0:
+            choices[names[int(moment.choices[0, number])]] = float(share[number])
+    weights = moment.decision.word_weights[0].tolist()
+    return Move(
+        step=moment.step,
+        at=names[here],
+        to=None if action == STOP else names[int(moment.after.viewpoint[0])],
+        probability=float(share[action]),
+        choices=choices,
+        words=tuple(zip(words, weights[: len(words)], strict=True)),
+    )

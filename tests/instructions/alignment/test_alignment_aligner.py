@@ -1,0 +1,190 @@
+"""The learned aligner on walks whose texts name the colours at which their pieces end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from builders import connectivity
+
+from babywalk.buildings.features import Source, ViewFeatures
+from babywalk.buildings.houses import Houses
+from babywalk.errors import ConfigError, DataError
+from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner
+from babywalk.instructions.alignment.evaluation import compare_methods, evaluate_alignment
+from babywalk.instructions.alignment.proportional import proportional
+from babywalk.instructions.alignment.told import Told
+from babywalk.instructions.alignment.training import fit
+from babywalk.ragged import Ragged
+
+COLOURS = ("red", "blue", "green", "white", "black", "brown", "pink", "grey")
+SIZE = 8
+CONFIG = AlignerConfig(at_least=1, width=16, hidden=32, epochs=8, batch=32, dropout=0.1, learning_rate=5e-3)
+
+
+@dataclass(frozen=True)
+class Toy:
+    houses: Houses
+    features: ViewFeatures
+    told: Told
+    truth: Ragged
+
+
+@pytest.fixture(scope="module")
+def toy() -> Toy:
+    """A floor of coloured viewpoints; a walk's text names the colours where its pieces end."""
+    draw = np.random.default_rng(0)
+    places = [(2.0 * x, 2.0 * y, 0.0) for y in range(SIZE) for x in range(SIZE)]
+    edges = [(n, n + 1) for n in range(SIZE**2) if (n + 1) % SIZE]
+    edges += [(n, n + SIZE) for n in range(SIZE**2 - SIZE)]
+    houses = Houses.of([connectivity("floor", places, edges)])
+    colour = draw.integers(0, len(COLOURS), SIZE**2)
+    views = np.tile(np.eye(len(COLOURS), dtype=np.float32)[colour][:, None], (1, 36, 1))
+    source = Source("toy", views, views.mean(axis=1), {}, (), ())
+    paths, texts, ends = [], [], []
+    for _ in range(400):
+        path = [int(draw.integers(SIZE**2))]
+        while len(path) < 6:
+            onward = [int(step) for step in houses.neighbours[path[-1]] if step >= 0 and step not in path]
+            path = [*path, int(draw.choice(onward))] if onward else [int(draw.integers(SIZE**2))]
+        inner = np.sort(draw.choice(np.arange(1, 5), 2, replace=False)).tolist()
+        paths.append(path)
+        ends.append([*inner, 5])
+        texts += [("walk", "to", COLOURS[colour[path[end]]]) for end in ends[-1]]
+    pieces = Ragged(np.arange(len(texts), dtype=np.int32), 3 * np.arange(401))
+    told = Told(
+        Ragged.of(paths), np.zeros(400), np.arange(400), texts, pieces, np.ones(len(texts), dtype=np.bool_)
+    )
+    return Toy(houses, ViewFeatures("toy", SIZE**2, ((source, slice(0, 8)),), False), told, Ragged.of(ends))
+
+
+@pytest.fixture(scope="module")
+def aligner(toy: Toy) -> Aligner:
+    return fit(toy.told, toy.houses, toy.features, CONFIG)
+
+
+def test_it_finds_what_words_mean_and_where_pieces_end(toy: Toy, aligner: Aligner) -> None:
+    placed = compare_methods(toy.told, toy.truth, toy.houses, toy.features, aligner=aligner)
+    assert placed["proportional"].exact < 0.6
+    assert placed["best"].exact > 0.85
+
+
+def test_ends_cover_the_path(toy: Toy, aligner: Aligner) -> None:
+    draw = np.random.default_rng(1)
+    count = draw.integers(0, 12, 200)  # more pieces than the six states, too
+    start = np.append(0, np.cumsum(count))
+    pieces = Ragged(draw.integers(0, len(toy.told.texts), start[-1]).astype(np.int32), start)
+    closes = draw.random(start[-1]) < 0.5
+    closes[start[1:][count > 0] - 1] = True
+    told = replace(toy.told, path_of=draw.integers(0, 400, 200), pieces=pieces, closes=closes)
+    ends = aligner.ends(told, toy.houses, toy.features)
+    for episode in range(200):
+        found = ends[episode]
+        assert len(found) == closes[start[episode] : start[episode + 1]].sum()
+        assert (np.diff(found) >= 0).all()
+        assert (found >= 0).all()
+        assert not len(found) or found[-1] == 5
+
+
+def test_pieces_end_within_their_windows(toy: Toy, aligner: Aligner) -> None:
+    earliest = np.tile([2, 2, 0], 400).astype(np.int32)
+    latest = np.tile([3, 5, 5], 400).astype(np.int32)
+    told = replace(toy.told, earliest=earliest, latest=latest)
+    ends = aligner.ends(told, toy.houses, toy.features).values.reshape(400, 3)
+    assert ((ends[:, 0] >= 2) & (ends[:, 0] <= 3)).all()
+    assert (ends[:, 2] == 5).all()
+
+
+def test_longer_paths_than_it_learned_from(toy: Toy, aligner: Aligner) -> None:
+    snake = [n if n // SIZE % 2 == 0 else n // SIZE * 2 * SIZE + SIZE - 1 - n for n in range(SIZE**2)]
+    told = replace(
+        toy.told,
+        paths=Ragged.of([snake]),
+        headings=np.zeros(1),
+        path_of=np.zeros(1, dtype=np.int64),
+        pieces=Ragged.of([[0, 1]]),
+        closes=np.ones(2, dtype=np.bool_),
+    )
+    assert aligner.ends(told, toy.houses, toy.features)[0][-1] == SIZE**2 - 1
+
+
+def test_episodes_do_not_depend_on_each_other(toy: Toy, aligner: Aligner) -> None:
+    together = aligner.ends(toy.told, toy.houses, toy.features)
+    rows = np.array([7, 3])
+    alone = replace(
+        toy.told, path_of=rows, pieces=toy.told.pieces.take(rows), closes=np.ones(6, dtype=np.bool_)
+    )
+    ends = aligner.ends(alone, toy.houses, toy.features)
+    assert [ends[0].tolist(), ends[1].tolist()] == [together[7].tolist(), together[3].tolist()]
+
+
+def test_saved_and_loaded(toy: Toy, aligner: Aligner, tmp_path: Path) -> None:
+    aligner.save(tmp_path / "aligner", notes=["toy"])
+    loaded = load_aligner(tmp_path / "aligner")
+    assert (loaded.config, loaded.lexicon, loaded.features) == (CONFIG, aligner.lexicon, "toy")
+    np.testing.assert_array_equal(
+        loaded.ends(toy.told, toy.houses, toy.features).values,
+        aligner.ends(toy.told, toy.houses, toy.features).values,
+    )
+    for name, weight in aligner.network.state_dict().items():
+        torch.testing.assert_close(loaded.network.state_dict()[name], weight, rtol=0, atol=0)
+
+
+def test_equal_seeds_give_equal_weights(toy: Toy) -> None:
+    few = replace(CONFIG, epochs=1)
+    torch.manual_seed(1)
+    first = fit(toy.told, toy.houses, toy.features, few).network.state_dict()
+    torch.manual_seed(2)
+    second = fit(toy.told, toy.houses, toy.features, few).network.state_dict()
+    other = fit(toy.told, toy.houses, toy.features, replace(few, seed=1)).network.state_dict()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not torch.equal(first["words.weight"], other["words.weight"])
+
+
+def test_weights_of_another_network_are_refused(aligner: Aligner, tmp_path: Path) -> None:
+    aligner.save(tmp_path / "aligner")
+    about = tmp_path / "aligner" / "model.json"
+    about.write_text(about.read_text().replace('"pink",\n', ""))
+    with pytest.raises(DataError, match=r"weights.safetensors: 'words.weight' does not fit the network"):
+        load_aligner(tmp_path / "aligner")
+
+
+def test_a_broken_description_is_refused(aligner: Aligner, tmp_path: Path) -> None:
+    aligner.save(tmp_path / "aligner")
+    (tmp_path / "aligner" / "model.json").write_text('{"words": []}')
+    with pytest.raises(DataError, match=r"cannot be read .*Train the aligner again"):
+        load_aligner(tmp_path / "aligner")
+
+
+def test_other_features_are_refused(toy: Toy, aligner: Aligner) -> None:
+    with pytest.raises(ConfigError, match="The aligner looks at 'toy', not at 'resnet'"):
+        aligner.ends(toy.told, toy.houses, replace(toy.features, spec="resnet"))
+
+
+def test_settings_that_cannot_work() -> None:
+    with pytest.raises(ConfigError, match="width = 0 cannot work"):
+        AlignerConfig(width=0)
+    with pytest.raises(ConfigError, match="batch = 1 cannot work: texts are compared"):
+        AlignerConfig(batch=1)
+
+
+@pytest.mark.slow
+def test_it_beats_proportion_by_ten_points_on_the_dollhouse(dollhouse: Path) -> None:
+    from babywalk.assets.fine_grained import read_fine_grained
+    from babywalk.episodes.dataset import Dataset
+    from babywalk.instructions.alignment.told import told_by_people
+    from babywalk.instructions.alignment.training import train_aligner
+
+    dataset = Dataset(dollhouse)
+    learned = train_aligner(dataset, "dollhouse", AlignerConfig(at_least=5, epochs=6))
+    from babywalk.buildings.features import open_features
+
+    features = open_features(dollhouse, "dollhouse", dataset.houses)
+    file = dollhouse / "fine_grained" / "FGR2R_val_seen.json"
+    told, truth = told_by_people(read_fine_grained(file), dataset.houses)
+    exact = evaluate_alignment(learned.ends(told, dataset.houses, features), truth).exact
+    control = evaluate_alignment(proportional(told.word_counts, told.states), truth).exact
+    assert exact > control + 0.10
