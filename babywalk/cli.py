@@ -199,6 +199,39 @@ def _add_data_commands(commands: Any) -> None:
     _add_json(segment)
     segment.set_defaults(run_command=_data_segment)
 
+    landmarks = _command(
+        commands,
+        "landmarks",
+        "train the landmark classifier and report its average precision on val_seen",
+        "babywalk data landmarks --data data",
+    )
+    _add_data(landmarks)
+    _add_features(landmarks)
+    _add_json(landmarks)
+    landmarks.set_defaults(run_command=_data_landmarks)
+
+    align = _command(
+        commands,
+        "align",
+        "find the stretch of path that each Baby-Step describes",
+        "babywalk data align r2r r4r --data data",
+        "babywalk data align r4r --data data --method proportional",
+        "babywalk data align --data data --check val_seen",
+    )
+    align.add_argument("tasks", nargs="*", metavar="TASK", help="r2r, r4r, r6r or r8r")
+    _add_data(align)
+    align.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: train")
+    align.add_argument("--method", default="best", help="best (learned, default), paper or proportional")
+    align.add_argument(
+        "--joints", action="store_true", help="let the best method know where joined walks meet"
+    )
+    align.add_argument(
+        "--check", metavar="SPLIT", help="compare all methods with the sub-instructions that people marked"
+    )
+    _add_features(align)
+    _add_json(align)
+    align.set_defaults(run_command=_data_align)
+
     export = _command(
         commands,
         "export",
@@ -211,6 +244,9 @@ def _add_data_commands(commands: Any) -> None:
     _add_data(export)
     _add_split(export)
     _add_seed(export)
+    export.add_argument(
+        "--steps", action="store_true", help="with the Baby-Steps: sub-instructions, sub-paths, headings"
+    )
     export.set_defaults(run_command=_data_export)
 
     fetch = _command(
@@ -407,6 +443,12 @@ def _add_tagger(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_features(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--features", metavar="SPEC", help="what is seen (default: objects, or the first source)"
+    )
+
+
 def _add_split(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     parser.add_argument(
         "--split",
@@ -548,10 +590,68 @@ def _segment(options: argparse.Namespace) -> None:
         _say(f"   landmarks: {', '.join(step.landmarks) or '-'}; verbs: {', '.join(step.verbs) or '-'}")
 
 
+def _data_landmarks(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+    from babywalk.tables import table
+
+    report = experiments.learn_landmarks(options.data, options.features)
+    if options.json:
+        _say_json(asdict(report))
+        return
+    rows = [
+        [item.landmark, f"{item.texts:,}", f"{100 * item.average:.1f}", f"{100 * item.chance:.1f}"]
+        for item in report.landmarks[:20]
+    ]
+    _say(table(["landmark", "texts", "average precision", "by chance"], rows))
+    _say(
+        f"Mean over {len(report.landmarks)} landmarks of val_seen: {100 * report.mean:.1f} "
+        f"(by chance {100 * report.chance:.1f})"
+    )
+    for example in report.examples:
+        found = ", ".join(f"{name} {chance:.0%}" for name, chance in example.found)
+        _say(f"\n{example.text}\n  named: {', '.join(example.named) or '-'}\n  found: {found}")
+    _say(f"\nNext: babywalk data align r4r --data {options.data} --method paper")
+
+
+def _data_align(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+    from babywalk.tables import table
+
+    if options.check:
+        placed = experiments.compare_alignments(options.data, options.check, options.features)
+        if options.json:
+            _say_json({method: asdict(found) for method, found in placed.items()})
+            return
+        rows = [
+            [method, f"{100 * found.exact:.1f}", f"{100 * found.within_one:.1f}", f"{found.ends:,}"]
+            for method, found in placed.items()
+        ]
+        _say(table([f"ends in {options.check}", "exact %", "within one %", "ends"], rows))
+        return
+    if not options.tasks:
+        raise ConfigError("Say what to align: one or more of r2r, r4r, r6r, r8r; or --check SPLIT.")
+    found = experiments.align_data(
+        options.data,
+        options.tasks,
+        options.splits,
+        method=options.method,
+        features=options.features,
+        joints=options.joints,
+    )
+    rows = [[s.task.name, s.task.split, f"{len(s):,}", f"{len(s.sentences.values):,}"] for s in found]
+    if options.json:
+        _say_json(rows)
+        return
+    _say(table(["task", "split", "instructions", "steps"], rows))
+    _say(f"Next: babywalk train babywalk --data {options.data} --task {options.tasks[0]} --run runs/babywalk")
+
+
 def _data_export(options: argparse.Namespace) -> None:
     from babywalk import recipes
 
-    count = recipes.export_task(options.data, options.task, options.split, options.file, seed=options.seed)
+    count = recipes.export_task(
+        options.data, options.task, options.split, options.file, seed=options.seed, steps=options.steps
+    )
     _say(f"{count:,} instructions in {options.file}")
 
 

@@ -19,10 +19,10 @@ from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError, unknown
-from babywalk.files import replacing_folder
-from babywalk.instructions.babysteps import BabySteps
+from babywalk.files import replacing_folder, write_json
+from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
-from babywalk.instructions.library import identified, is_segmented, segment_split
+from babywalk.instructions.library import aligned, identified, is_segmented, segment_split
 from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS, RandomAgent
 from babywalk.progress import progress
@@ -118,10 +118,21 @@ def segment_data(
     return found
 
 
-def export_task(folder: Path, name: str, split: str, file: Path, *, seed: int = 0) -> int:
-    """Write a task in the community's JSON format; returns the number of instructions."""
-    task = Dataset(folder).task(name, split, seed=seed)
-    write_walks(file, progress(task.as_walks(), "Writing", total=len(task.chains_used), unit="path"))
+def export_task(
+    folder: Path, name: str, split: str, file: Path, *, seed: int = 0, steps: bool = False
+) -> int:
+    """Write a task in the community's JSON format; returns the number of instructions.
+
+    With `steps`, each walk also lists its Baby-Steps: sub-instructions, sub-paths, headings at their starts.
+    """
+    dataset = Dataset(folder)
+    task = dataset.task(name, split, seed=seed)
+    walks = progress(task.as_walks(), "Writing", total=len(task.chains_used), unit="path")
+    if not steps:
+        write_walks(file, walks)
+        return len(task)
+    found, _ = aligned(dataset, task, IdentificationConfig())
+    write_json(file, list(walks_with_steps(found)), indent=None)
     return len(task)
 
 

@@ -27,6 +27,8 @@ COMMANDS = [
     ["submit"],
     ["draw"],
     ["data", "segment"],
+    ["data", "landmarks"],
+    ["data", "align"],
     ["segment"],
     ["train"],
     ["follow"],

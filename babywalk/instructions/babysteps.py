@@ -11,10 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from babywalk.assets.manifest import component
+from babywalk.assets.r2r import Walk, walk_fields
+from babywalk.buildings.panorama import direction
 from babywalk.episodes.task import Task
 from babywalk.errors import DataError
 from babywalk.instructions.segmented import SegmentedTexts
@@ -80,6 +83,38 @@ class BabySteps:
 
     def __iter__(self) -> Iterator[list[BabyStep]]:
         return (self.steps(episode) for episode in range(len(self)))
+
+
+def walks_with_steps(steps: BabySteps) -> Iterator[dict[str, Any]]:
+    """Walks in the community's format with the Baby-Steps of each instruction.
+
+    `sub_instructions[i][m]` is step m of instruction i, `sub_paths[i][m]` its viewpoints, `headings[i][m]`
+    the heading in radians at its start.
+    """
+    task, episode = steps.task, 0
+    for walk in task.as_walks():
+        fields = {**walk_fields(walk), "sub_instructions": [], "sub_paths": [], "headings": []}
+        numbers = task.houses.viewpoints(walk.scan)
+        for _ in walk.instructions:
+            cut = steps.steps(episode)
+            fields["sub_instructions"].append([step.text for step in cut])
+            fields["sub_paths"].append([list(step.path) for step in cut])
+            fields["headings"].append(_headings(cut, walk, numbers, task))
+            episode += 1
+        yield fields
+
+
+def _headings(cut: Sequence[BabyStep], walk: Walk, numbers: Mapping[str, int], task: Task) -> list[float]:
+    """The heading at the start of each step: the walk's, then that of the move which led there."""
+    heading, headings, before = walk.heading, [], walk.path[0]
+    for step in cut:
+        headings.append(heading)
+        for viewpoint in step.path:
+            if viewpoint != before:
+                positions = task.houses.positions
+                turned, _ = direction(positions[numbers[viewpoint]] - positions[numbers[before]])
+                heading, before = round(float(turned), 6), viewpoint
+    return headings
 
 
 def save_babysteps(

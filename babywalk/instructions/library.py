@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from babywalk.assets.layout import CACHE, SENTENCES
+from babywalk.assets.layout import BABYSTEPS, CACHE, SENTENCES
 from babywalk.assets.manifest import details
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.errors import DataError
 from babywalk.instructions.alignment.proportional import proportional
-from babywalk.instructions.babysteps import BabySteps
+from babywalk.instructions.babysteps import BabySteps, load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts, load_segmented, save_segmented
 from babywalk.instructions.segmenting import segment_texts
@@ -60,12 +61,47 @@ def segmented(dataset: Dataset, split: str) -> SegmentedTexts:
     return load_segmented(folder)
 
 
-def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> BabySteps:
-    """The steps of every episode with where on the path they end, in proportion to their words."""
+def keep_aligned(
+    dataset: Dataset,
+    steps: BabySteps,
+    config: IdentificationConfig,
+    *,
+    method: str,
+    notes: Sequence[str] = (),
+) -> None:
+    """Keep aligned steps with the data; training reads them."""
+    facts = {
+        "walks": dataset.walks_key(steps.task.split),
+        "episodes": len(steps),
+        "mode": config.mode,
+        "reading": config.reading,
+        "max_steps": config.max_steps,
+        "method": method,
+    }
+    folder = dataset.folder / BABYSTEPS / steps.task.name / steps.task.split
+    save_babysteps(folder, steps, facts=facts, notes=notes)
+
+
+def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple[BabySteps, str]:
+    """The steps of every episode with where on the path they end, and by which method.
+
+    They are those that were kept, if the instructions are cut the same way; else each step gets its share of
+    the path in proportion to its words.
+    """
     steps = identified(dataset, task, config)
-    everything = np.arange(len(task))
-    states = task.paths.lengths[task.chain_of(everything)]
-    return replace(steps, ends=proportional(steps.words, states))
+    folder = dataset.folder / BABYSTEPS / task.name / task.split
+    if folder.is_dir():
+        facts = details(folder).fields
+        same = (facts.get("mode"), facts.get("reading"), facts.get("max_steps"), facts.get("walks")) == (
+            config.mode,
+            config.reading,
+            config.max_steps,
+            dataset.walks_key(task.split),
+        )
+        if same and facts.get("episodes") == len(task):
+            return load_babysteps(folder, task, steps.segmented), str(facts["method"])
+    states = task.paths.lengths[task.chain_of(np.arange(len(task)))]
+    return replace(steps, ends=proportional(steps.words, states)), "proportional"
 
 
 def identified(dataset: Dataset, task: Task, config: IdentificationConfig | None = None) -> BabySteps:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,26 @@ def test_aligned_steps_come_back(housed: Dataset, tmp_path: Path) -> None:
     assert [step.text for step in first] == steps.texts(0)
     assert first[0].path == steps.task[0].path
     assert all(step.path == steps.task[0].path[-1:] for step in first[1:])
+
+
+def test_steps_are_exported_in_the_usual_form(housed: Dataset, tmp_path: Path) -> None:
+    import json
+
+    from babywalk import recipes
+
+    recipes.export_task(housed.folder, "r4r", "val_seen", tmp_path / "steps.json", steps=True)
+    for walk in json.loads((tmp_path / "steps.json").read_text()):
+        told, paths = walk["sub_instructions"], walk["sub_paths"]
+        assert len(told) == len(paths) == len(walk["headings"]) == len(walk["instructions"])
+        for instruction, steps, parts, turned in zip(
+            walk["instructions"], told, paths, walk["headings"], strict=True
+        ):
+            assert " ".join(steps).split() == instruction.split()
+            assert len(steps) == len(parts) == len(turned)
+            assert turned[0] == walk["heading"]
+            assert all(one[-1] == other[0] for one, other in itertools.pairwise(parts))
+            joined = parts[0] + [viewpoint for part in parts[1:] for viewpoint in part[1:]]
+            assert joined == walk["path"]
 
 
 @pytest.mark.real

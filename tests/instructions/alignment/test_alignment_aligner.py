@@ -22,6 +22,7 @@ from babywalk.ragged import Ragged
 
 COLOURS = ("red", "blue", "green", "white", "black", "brown", "pink", "grey")
 SIZE = 8
+EPISODES = 240
 CONFIG = AlignerConfig(at_least=1, width=16, hidden=32, epochs=8, batch=32, dropout=0.1, learning_rate=5e-3)
 
 
@@ -45,7 +46,7 @@ def toy() -> Toy:
     views = np.tile(np.eye(len(COLOURS), dtype=np.float32)[colour][:, None], (1, 36, 1))
     source = Source("toy", views, views.mean(axis=1), {}, (), ())
     paths, texts, ends = [], [], []
-    for _ in range(400):
+    for _ in range(EPISODES):
         path = [int(draw.integers(SIZE**2))]
         while len(path) < 6:
             onward = [int(step) for step in houses.neighbours[path[-1]] if step >= 0 and step not in path]
@@ -54,9 +55,9 @@ def toy() -> Toy:
         paths.append(path)
         ends.append([*inner, 5])
         texts += [("walk", "to", COLOURS[colour[path[end]]]) for end in ends[-1]]
-    pieces = Ragged(np.arange(len(texts), dtype=np.int32), 3 * np.arange(401))
+    pieces = Ragged(np.arange(len(texts), dtype=np.int32), 3 * np.arange(EPISODES + 1))
     told = Told(
-        Ragged.of(paths), np.zeros(400), np.arange(400), texts, pieces, np.ones(len(texts), dtype=np.bool_)
+        Ragged.of(paths), np.zeros(EPISODES), np.arange(EPISODES), texts, pieces, np.ones(len(texts), dtype=np.bool_)
     )
     return Toy(houses, ViewFeatures("toy", SIZE**2, ((source, slice(0, 8)),), False), told, Ragged.of(ends))
 
@@ -79,7 +80,7 @@ def test_ends_cover_the_path(toy: Toy, aligner: Aligner) -> None:
     pieces = Ragged(draw.integers(0, len(toy.told.texts), start[-1]).astype(np.int32), start)
     closes = draw.random(start[-1]) < 0.5
     closes[start[1:][count > 0] - 1] = True
-    told = replace(toy.told, path_of=draw.integers(0, 400, 200), pieces=pieces, closes=closes)
+    told = replace(toy.told, path_of=draw.integers(0, EPISODES, 200), pieces=pieces, closes=closes)
     ends = aligner.ends(told, toy.houses, toy.features)
     for episode in range(200):
         found = ends[episode]
@@ -90,10 +91,10 @@ def test_ends_cover_the_path(toy: Toy, aligner: Aligner) -> None:
 
 
 def test_pieces_end_within_their_windows(toy: Toy, aligner: Aligner) -> None:
-    earliest = np.tile([2, 2, 0], 400).astype(np.int32)
-    latest = np.tile([3, 5, 5], 400).astype(np.int32)
+    earliest = np.tile([2, 2, 0], EPISODES).astype(np.int32)
+    latest = np.tile([3, 5, 5], EPISODES).astype(np.int32)
     told = replace(toy.told, earliest=earliest, latest=latest)
-    ends = aligner.ends(told, toy.houses, toy.features).values.reshape(400, 3)
+    ends = aligner.ends(told, toy.houses, toy.features).values.reshape(EPISODES, 3)
     assert ((ends[:, 0] >= 2) & (ends[:, 0] <= 3)).all()
     assert (ends[:, 2] == 5).all()
 
