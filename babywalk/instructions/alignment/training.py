@@ -1,8 +1,7 @@
 """Training the aligner by weak supervision: a text goes with the path it was told about, not with another.
 
 Which piece lies where is never given. How well a text and a path go together is the sum over all
-segmentations (`partition`), and the text must find its path among others: those of the same batch, partly
-of the same house, and all of them walked backwards, which pass the same places in the wrong order.
+segmentations (`partition`), and the text must find its path among others, some of them of the same house.
 """
 
 from __future__ import annotations
@@ -78,26 +77,19 @@ class _Lesson:
         self.aligner, self.told, self.houses, self.features = aligner, told, houses, features
         self.words = aligner.lexicon.encode(told.texts)
         self.place = places_in_text(told)
-        paths, headings = told.paths, told.headings
-        if aligner.config.reverse:
-            draw = generator(aligner.config.seed, "aligner backwards")
-            paths = backwards(told.paths)
-            headings = np.append(headings, draw.uniform(0, 2 * np.pi, len(headings)))
-        self.paths = paths
-        self.walking = Walking.of(houses, paths, headings)
+        self.walking = Walking.of(houses, told.paths, told.headings)
         self.pairs, self.pair = unique_pairs(self.walking.before, self.walking.here)
 
-    def fitness(self, batch: NDArray[np.int64]) -> Tensor:  # (B,) episodes -> (B, paths)
-        """How well each text of a batch goes with each path; its own path is in the column of its row."""
+    def fitness(self, batch: NDArray[np.int64]) -> Tensor:  # (B,) episodes -> (B, B)
+        """How well each text of a batch goes with the path of each."""
         told, network = self.told, self.aligner.network
         own = told.path_of[batch]
-        paths = np.concatenate([own, own + len(told.paths)]) if self.aligner.config.reverse else own
         pieces = told.pieces.take(batch)
         told_at = spread(told.pieces.start[batch], pieces.lengths)
         said, spans = network.pieces(*word_tensors(self.words.take(pieces.values)))
         spans = network.span_scores(spans, torch.from_numpy(self.place[told_at]))
-        lengths = self.paths.lengths[paths]
-        walked = self._walk(spread(self.paths.start[paths], lengths))
+        lengths = told.paths.lengths[own]
+        walked = self._walk(spread(told.paths.start[own], lengths))
         piece, state = _padded(pieces.lengths), _padded(lengths)
         edge, end, begin = (
             torch.einsum("amd,btd->abmt", mine[piece], theirs[state])
@@ -112,22 +104,13 @@ class _Lesson:
             torch.from_numpy(lengths),
         )
         # Other texts of the same walk are told about the same path: it is no counter-example for them.
-        same = np.zeros(fit.shape, dtype=np.bool_)
-        same[:, : len(own)] = (own[:, None] == own) & ~np.eye(len(own), dtype=np.bool_)
+        same = (own[:, None] == own) & ~np.eye(len(own), dtype=np.bool_)
         return fit.masked_fill(torch.from_numpy(same), -torch.inf)
 
     def _walk(self, states: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor]:
         pairs, place = np.unique(self.pair[states], return_inverse=True)
         seen = self.aligner.network.pairs(self.aligner.look(self.houses, self.features, self.pairs[pairs]))
         return state_vectors(self.aligner.network, self.walking, states, seen, torch.from_numpy(place))
-
-
-def backwards(paths: Ragged) -> Ragged:
-    """The paths, and after them the same paths from their ends to their starts."""
-    last, lengths = paths.start[1:] - 1, paths.lengths
-    reverse = np.repeat(last + paths.start[:-1], lengths) - np.arange(len(paths.values))
-    values = np.concatenate([paths.values, paths.values[reverse]])
-    return Ragged(values, np.append(paths.start, paths.start[1:] + paths.start[-1]))
 
 
 def _padded(lengths: NDArray[np.int64]) -> Tensor:
@@ -141,7 +124,7 @@ def _batches(told: Told, houses: Houses, config: AlignerConfig, epoch: int) -> I
     """The episodes in batches, each from a few houses, so that some paths compared are of one house."""
     draw = generator(config.seed, "aligner batches", epoch)
     house = houses.house_of[told.paths.firsts[told.path_of]]
-    order = np.lexsort((draw.random(len(told)), house)) if config.neighbours else draw.permutation(len(told))
+    order = np.lexsort((draw.random(len(told)), house))
     groups = np.array_split(order, max(1, round(2 * len(order) / config.batch)))
     shuffled = np.concatenate([groups[number] for number in draw.permutation(len(groups))])
     return iter(np.array_split(shuffled, max(1, round(len(order) / config.batch))))

@@ -11,7 +11,37 @@ from babywalk.assets.tokens import tokenise
 # and "and" where a move follows, not in "table and chairs" or "up the stairs and into the hall".
 _OPENINGS = frozenset({"then", "but"})
 _MOVES = frozenset(
-    ["climb", "continue", "cross", "descend", "enter", "exit", "face", "follow", "go", "head", "keep", "leave", "look", "make", "move", "pass", "proceed", "remain", "stand", "stay", "step", "stop", "take", "then", "turn", "veer", "wait", "walk", "you"]
+    [
+        "climb",
+        "continue",
+        "cross",
+        "descend",
+        "enter",
+        "exit",
+        "face",
+        "follow",
+        "go",
+        "head",
+        "keep",
+        "leave",
+        "look",
+        "make",
+        "move",
+        "pass",
+        "proceed",
+        "remain",
+        "stand",
+        "stay",
+        "step",
+        "stop",
+        "take",
+        "then",
+        "turn",
+        "veer",
+        "wait",
+        "walk",
+        "you",
+    ]
 )
 _SHORTEST = 3  # words of a clause before a comma or an opening may end it
 _STOPS = frozenset(".!?")

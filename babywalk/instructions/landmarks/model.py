@@ -28,7 +28,7 @@ class LandmarkConfig:
     at_least: int = 20  # texts of the train split that name a landmark
     channels: int = 128
     hidden: int = 512
-    epochs: int = 6
+    epochs: int = 10
     batch: int = 64  # paths
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4

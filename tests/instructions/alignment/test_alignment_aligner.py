@@ -57,7 +57,12 @@ def toy() -> Toy:
         texts += [("walk", "to", COLOURS[colour[path[end]]]) for end in ends[-1]]
     pieces = Ragged(np.arange(len(texts), dtype=np.int32), 3 * np.arange(EPISODES + 1))
     told = Told(
-        Ragged.of(paths), np.zeros(EPISODES), np.arange(EPISODES), texts, pieces, np.ones(len(texts), dtype=np.bool_)
+        Ragged.of(paths),
+        np.zeros(EPISODES),
+        np.arange(EPISODES),
+        texts,
+        pieces,
+        np.ones(len(texts), dtype=np.bool_),
     )
     return Toy(houses, ViewFeatures("toy", SIZE**2, ((source, slice(0, 8)),), False), told, Ragged.of(ends))
 
