@@ -194,6 +194,9 @@ def _add_data_commands(commands: Any) -> None:
     )
     _add_data(segment)
     segment.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: all")
+    segment.add_argument(
+        "--check", metavar="SPLIT", help="compare with the sub-instructions that people marked in a split"
+    )
     _add_tagger(segment)
     segment.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default: 2)")
     _add_json(segment)
@@ -559,6 +562,19 @@ def _data_segment(options: argparse.Namespace) -> None:
     from babywalk import recipes
     from babywalk.tables import table
 
+    if options.check:
+        agreed = recipes.check_segments(options.data, options.check)
+        if options.json:
+            _say_json({label: asdict(counts) for label, counts in agreed.items()})
+            return
+        lines = [
+            [label, f"{c.ours:,}", f"{c.theirs:,}", f"{c.both:,}"]
+            + [f"{100 * share:.1f}" for share in (c.precision, c.recall, c.f1)]
+            for label, c in agreed.items()
+        ]
+        header = [f"boundaries in {options.check}", "ours", "theirs", "both", "precision", "recall", "F1"]
+        _say(table(header, lines))
+        return
     found = recipes.segment_data(options.data, options.splits, tagger=options.tagger, workers=options.workers)
     rows = [
         {"split": split, "instructions": len(steps), "steps": len(steps.sentences.values), "mean": steps.mean}

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from babywalk.assets.dollhouse import DollhouseConfig, write_dollhouse
-from babywalk.assets.layout import PLANS, RAW
+from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
+from babywalk.assets.layout import FINE_GRAINED, PLANS, RAW
 from babywalk.assets.manifest import component
 from babywalk.assets.r2r import write_walks
 from babywalk.assets.results import write_results
@@ -20,6 +21,7 @@ from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError, unknown
 from babywalk.files import replacing_folder, write_json
+from babywalk.instructions.agreement import Agreement, agreement
 from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
 from babywalk.instructions.library import aligned, identified, is_segmented, segment_split
@@ -97,13 +99,29 @@ def step_counts(folder: Path) -> dict[str, dict[str, float]]:
     dataset = Dataset(folder)
     if not is_segmented(dataset, "train"):
         return {}
-    configs = {f"reading {name!r}": IdentificationConfig(reading=name) for name in READINGS}
-    configs["a step per sentence"] = IdentificationConfig(mode="sentence")
     tasks = [dataset.task(name, "train") for name in TASKS if dataset.has(name, "train")]
     return {
         label: {task.name: identified(dataset, task, config).mean for task in tasks}
-        for label, config in configs.items()
+        for label, config in _readings().items()
     }
+
+
+def check_segments(folder: Path, split: str) -> dict[str, Agreement]:
+    """How far our steps, under each reading of the rules, agree with marked sub-instructions of a split."""
+    dataset = Dataset(folder)
+    marked = read_fine_grained(fine_grained_file(folder / FINE_GRAINED, split))
+    task = dataset.task("r2r", split)
+    found = {}
+    for label, config in _readings().items():
+        steps = identified(dataset, task, config)
+        found[label] = agreement(marked, (steps.texts(episode) for episode in range(len(steps))))
+    return found
+
+
+def _readings() -> dict[str, IdentificationConfig]:
+    """Every way of cutting instructions, by a label for people."""
+    configs = {f"reading {name!r}": IdentificationConfig(reading=name) for name in READINGS}
+    return {**configs, "a step per sentence": IdentificationConfig(mode="sentence")}
 
 
 def segment_data(
@@ -217,7 +235,11 @@ def draw(
         described = loaded[number]
         scan, title, instruction = described.scan, f"{task.upper()} {episode}", described.instruction
         path = loaded.paths[int(loaded.chain_of(np.array([number]))[0])]
-        trajectories.append(Trajectory("expert", tuple(path.tolist())))
+        ends: tuple[int, ...] = ()
+        if is_segmented(dataset, loaded.split):
+            steps, _ = aligned(dataset, loaded, IdentificationConfig())
+            ends = tuple(steps.ends[number].tolist()) if steps.ends is not None else ()
+        trajectories.append(Trajectory("expert", tuple(path.tolist()), ends))
         for label, answers in results:
             walked = read_answers(answers, loaded).viewpoints[number]
             trajectories.append(Trajectory(label, tuple(walked.tolist())))

@@ -16,8 +16,9 @@ from babywalk.buildings.features import ViewFeatures
 from babywalk.buildings.houses import Houses
 from babywalk.errors import ConfigError, DataError
 from babywalk.files import read_json, write_json
+from babywalk.instructions.alignment.encoding import places_in_text, state_vectors, stretched, word_tensors
 from babywalk.instructions.alignment.lexicon import Lexicon
-from babywalk.instructions.alignment.network import Matcher, Vectors
+from babywalk.instructions.alignment.network import Matcher
 from babywalk.instructions.alignment.segmentation import Potentials, best_ends, buckets
 from babywalk.instructions.alignment.sights import sights, unique_pairs
 from babywalk.instructions.alignment.told import Told
@@ -26,7 +27,6 @@ from babywalk.instructions.landmarks.weights import load_weights, save_weights
 from babywalk.ragged import Ragged
 
 _PAIRS = 4096  # at a time
-_SLOPE = 1.0  # what each edge beyond the longest learned span costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ class AlignerConfig:
                 raise ConfigError(f"{name} = {getattr(self, name)} cannot work. Give at least 1.")
         if self.batch < 2:
             raise ConfigError(f"batch = {self.batch} cannot work: texts are compared. Give at least 2.")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} cannot work. Give a share from 0 to below 1.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,48 +169,6 @@ def new_network(config: AlignerConfig, lexicon: Lexicon, sights_width: int) -> M
         spans=config.spans,
         dropout=config.dropout,
     )
-
-
-def word_tensors(words: Ragged) -> tuple[Tensor, Tensor, Tensor]:
-    """Pieces of text as `Matcher.pieces` takes them."""
-    return (
-        torch.from_numpy(words.values).long(),
-        torch.from_numpy(words.start[:-1]),
-        torch.from_numpy(words.lengths),
-    )
-
-
-def places_in_text(told: Told) -> NDArray[np.float32]:
-    """(Q, 3) whether a piece is the first of its episode, the last, and the logarithm of its words."""
-    place = np.zeros((len(told.pieces.values), 3), dtype=np.float32)
-    filled = told.pieces.lengths > 0
-    place[told.pieces.start[:-1][filled], 0] = 1.0
-    place[told.pieces.start[1:][filled] - 1, 1] = 1.0
-    place[:, 2] = np.log(np.maximum(1, told.word_counts.values)) - 1.8  # six words are usual
-    return place
-
-
-def state_vectors(
-    network: Matcher,
-    walking: Walking,
-    states: NDArray[np.int64],
-    seen: Tensor,  # (P, 3 D)
-    pair: Tensor,  # (S,) the pair that arrives at each of the states; the next one's pair leaves it
-) -> Vectors:
-    """The vectors of flat states that follow each other; what leaves the last state of a path is void."""
-    arriving = seen[pair]
-    return network.states(
-        torch.from_numpy(walking.edge[states]),
-        torch.from_numpy(walking.state[states]),
-        torch.cat([arriving[1:], arriving[-1:]]),
-        arriving,
-    )
-
-
-def stretched(spans: Tensor, width: int) -> Tensor:  # (..., K) -> (..., width)
-    """Scores of covering 0, 1, ... edges; beyond what was learned they fall steadily."""
-    edges, longest = torch.arange(width), spans.shape[-1] - 1
-    return spans[..., edges.clamp(max=longest)] - _SLOPE * (edges - longest).clamp(min=0)
 
 
 def _batch_last(scores: NDArray[np.float32]) -> NDArray[np.float32]:  # (B, M, T) -> (M, T, B)

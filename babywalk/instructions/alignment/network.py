@@ -40,13 +40,7 @@ class Matcher(nn.Module):
         self.place.bias.data = -0.6 * (torch.arange(spans) - 1.0).abs()
         self.on_edge = nn.Linear(EDGE_WIDTH, width)
         self.at_state = nn.Linear(STATE_WIDTH, 2 * width)
-        self.seen = nn.Sequential(
-            nn.Dropout(dropout),
-            nn.Linear(sights, hidden),
-            nn.ReLU(),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, 3 * width),
-        )
+        self.seen = _looking(sights, hidden, 3 * width, dropout) if sights else None
 
     def pieces(
         self,
@@ -69,6 +63,8 @@ class Matcher(nn.Module):
 
     def pairs(self, sights: Tensor) -> Tensor:  # (P, sights) -> (P, 3 D)
         """What moves between two viewpoints look like."""
+        if self.seen is None:  # blind
+            return sights.new_zeros(len(sights), 3 * self.width)
         seen: Tensor = self.seen(sights)
         return seen
 
@@ -84,3 +80,9 @@ class Matcher(nn.Module):
         seen_edge = leaving[:, : self.width]
         _, seen_end, seen_begin = arriving.chunk(3, dim=1)
         return Vectors(self.on_edge(edge) + seen_edge, end + seen_end, begin + seen_begin)
+
+
+def _looking(width: int, hidden: int, out: int, dropout: float) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Dropout(dropout), nn.Linear(width, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, out)
+    )

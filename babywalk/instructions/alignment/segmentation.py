@@ -34,7 +34,7 @@ def best_ends(
     steps: NDArray[np.int64],  # (B,)
     states: NDArray[np.int64],  # (B,)
 ) -> NDArray[np.int32]:  # (B, M), meaningless after an episode's last step
-    """Where each step of the best segmentation ends; of equal ones, that with the longest late steps.
+    """Where each step of the best segmentation ends; of equal ones, that with the shortest late steps.
 
     What is filled up is never looked at: an episode is read off at its own last step and last state.
     """

@@ -17,15 +17,8 @@ from torch.nn import functional
 from babywalk.buildings.features import ViewFeatures, open_features
 from babywalk.buildings.houses import Houses
 from babywalk.episodes.dataset import Dataset
-from babywalk.instructions.alignment.aligner import (
-    Aligner,
-    AlignerConfig,
-    new_network,
-    places_in_text,
-    state_vectors,
-    stretched,
-    word_tensors,
-)
+from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, new_network
+from babywalk.instructions.alignment.encoding import places_in_text, state_vectors, stretched, word_tensors
 from babywalk.instructions.alignment.lexicon import Lexicon
 from babywalk.instructions.alignment.partition import log_partition
 from babywalk.instructions.alignment.sights import PARTS, unique_pairs

@@ -39,6 +39,8 @@ class LandmarkConfig:
         for name in ("at_least", "channels", "hidden", "epochs", "batch"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} = {getattr(self, name)} cannot work. Give at least 1.")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} cannot work. Give a share from 0 to below 1.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

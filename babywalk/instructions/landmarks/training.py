@@ -18,6 +18,7 @@ from babywalk.buildings.features import ViewFeatures, open_features
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Index
 from babywalk.episodes.walks import Walks
+from babywalk.errors import ConfigError
 from babywalk.instructions.landmarks.classifier import LandmarkClassifier
 from babywalk.instructions.landmarks.model import LandmarkConfig, LandmarkModel
 from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
@@ -31,10 +32,13 @@ def train_landmarks(
     dataset: Dataset, found: SegmentedTexts, spec: str, config: LandmarkConfig | None = None
 ) -> LandmarkModel:
     """Learn from the train split, whose sentences are `found`."""
+    features = open_features(dataset.folder, spec, dataset.houses)
+    if not features.width:
+        raise ConfigError(f"Landmarks cannot be learned from features {spec!r}: there is nothing to see.")
     chosen, walks = config or LandmarkConfig(), dataset.walks("train")
     vocabulary = LandmarkVocabulary.of(found, at_least=chosen.at_least)
     target = mean_per_walk(vocabulary.of_texts(found), walks)
-    return fit(open_features(dataset.folder, spec, dataset.houses), walks.paths, target, vocabulary, chosen)
+    return fit(features, walks.paths, target, vocabulary, chosen)
 
 
 def mean_per_walk(named: NDArray[np.bool_], walks: Walks) -> NDArray[np.float32]:

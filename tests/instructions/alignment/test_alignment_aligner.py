@@ -10,20 +10,21 @@ import pytest
 import torch
 from builders import connectivity
 
-from babywalk.buildings.features import Source, ViewFeatures
+from babywalk.assets.fine_grained import read_fine_grained
+from babywalk.buildings.features import Source, ViewFeatures, open_features
 from babywalk.buildings.houses import Houses
+from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError, DataError
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner
-from babywalk.instructions.alignment.evaluation import compare_methods, evaluate_alignment
-from babywalk.instructions.alignment.proportional import proportional
-from babywalk.instructions.alignment.told import Told
-from babywalk.instructions.alignment.training import fit
+from babywalk.instructions.alignment.evaluation import compare_methods
+from babywalk.instructions.alignment.told import Told, told_by_people
+from babywalk.instructions.alignment.training import fit, train_aligner
 from babywalk.ragged import Ragged
 
 COLOURS = ("red", "blue", "green", "white", "black", "brown", "pink", "grey")
 SIZE = 8
 EPISODES = 240
-CONFIG = AlignerConfig(at_least=1, width=16, hidden=32, epochs=8, batch=32, dropout=0.1, learning_rate=5e-3)
+CONFIG = AlignerConfig(at_least=1, width=16, hidden=32, epochs=12, batch=32, dropout=0.1, learning_rate=5e-3)
 
 
 @dataclass(frozen=True)
@@ -175,22 +176,29 @@ def test_settings_that_cannot_work() -> None:
         AlignerConfig(width=0)
     with pytest.raises(ConfigError, match="batch = 1 cannot work: texts are compared"):
         AlignerConfig(batch=1)
+    with pytest.raises(ConfigError, match="dropout = 1.0 cannot work"):
+        AlignerConfig(dropout=1.0)
 
 
 @pytest.mark.slow
 def test_it_beats_proportion_by_ten_points_on_the_dollhouse(dollhouse: Path) -> None:
-    from babywalk.assets.fine_grained import read_fine_grained
-    from babywalk.episodes.dataset import Dataset
-    from babywalk.instructions.alignment.told import told_by_people
-    from babywalk.instructions.alignment.training import train_aligner
-
     dataset = Dataset(dollhouse)
-    learned = train_aligner(dataset, "dollhouse", AlignerConfig(at_least=5, epochs=6))
-    from babywalk.buildings.features import open_features
-
+    learned = train_aligner(dataset, "dollhouse", AlignerConfig(at_least=5, epochs=25))
     features = open_features(dollhouse, "dollhouse", dataset.houses)
     file = dollhouse / "fine_grained" / "FGR2R_val_seen.json"
     told, truth = told_by_people(read_fine_grained(file), dataset.houses)
-    exact = evaluate_alignment(learned.ends(told, dataset.houses, features), truth).exact
-    control = evaluate_alignment(proportional(told.word_counts, told.states), truth).exact
-    assert exact > control + 0.10
+    placed = compare_methods(told, truth, dataset.houses, features, aligner=learned)
+    assert placed["best"].exact > placed["proportional"].exact + 0.10
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_even_blind_it_beats_proportion_by_five_points_on_people(real_data: Path, real_dataset: Path) -> None:
+    dataset = Dataset(real_dataset)
+    learned = train_aligner(dataset, "none", AlignerConfig(epochs=2))
+    (file,) = real_data.rglob("FGR2R_val_seen.json")
+    told, truth = told_by_people(read_fine_grained(file), dataset.houses)
+    features = open_features(real_dataset, "none", dataset.houses)
+    placed = compare_methods(told, truth, dataset.houses, features, aligner=learned)
+    assert placed["best"].exact > placed["proportional"].exact + 0.05
+    assert placed["best"].within_one > placed["proportional"].within_one

@@ -9,11 +9,13 @@ import torch
 from numpy.typing import NDArray
 
 from babywalk.buildings.features import Source, ViewFeatures
+from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError, DataError
 from babywalk.instructions.landmarks.model import LandmarkConfig, LandmarkModel, load_landmarks
 from babywalk.instructions.landmarks.precision import average_precision
-from babywalk.instructions.landmarks.training import fit, over_paths
+from babywalk.instructions.landmarks.training import fit, over_paths, train_landmarks
 from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
+from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.ragged import Ragged
 
 NAMES = LandmarkVocabulary(("bed", "lamp", "stair"))
@@ -105,3 +107,11 @@ def test_other_features_are_refused(
 def test_settings_that_cannot_work() -> None:
     with pytest.raises(ConfigError, match="epochs = 0 cannot work"):
         LandmarkConfig(epochs=0)
+    with pytest.raises(ConfigError, match="dropout = 1.0 cannot work"):
+        LandmarkConfig(dropout=1.0)
+
+
+def test_there_must_be_something_to_see(dollhouse: Path) -> None:
+    found = SegmentedTexts.of([], frozenset())
+    with pytest.raises(ConfigError, match="Landmarks cannot be learned from features 'none'"):
+        train_landmarks(Dataset(dollhouse), found, "none")
