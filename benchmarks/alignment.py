@@ -102,7 +102,7 @@ def sentences(dataset: Dataset, split: str) -> SegmentedTexts:
 def ablations(aligner: Aligner) -> Iterator[tuple[str, Aligner]]:
     """The same weights with terms left out."""
     for terms in (("edge",), ("end",), ("begin",), ("span",), ("edge", "end", "begin")):
-        config = replace(aligner.config, **dict.fromkeys(terms, 0.0))
+        config = replace(aligner.config, **dict.fromkeys(terms, 0.0))  # type: ignore[arg-type]
         yield f"without {', '.join(terms)}", replace(aligner, config=config)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from babywalk.policies.parts.attention import SoftDot, ViewAttention, WordAttention
+from babywalk.policies.parts.memory import evened
 from babywalk.policies.parts.text import Text
 
 
@@ -57,7 +57,7 @@ class ActionScore(nn.Module):
         possible: Tensor,  # (B, K) bool
     ) -> Tensor:  # (B, K)
         """Score."""
-        wanted = self.mix(torch.cat([functional.normalize(state, dim=1), memory], dim=1))
+        wanted = self.mix(torch.cat([evened(state), memory], dim=1))
         # score(wanted * embed(a)) = (wanted * score.weight) . embed(a) + bias: one product per action.
         weighed = wanted * self.score.weight
         logits = torch.bmm(self.embed(candidates), weighed[..., None])[..., 0] + self.score.bias

@@ -176,7 +176,7 @@ def test_settings_that_cannot_work() -> None:
         AlignerConfig(width=0)
     with pytest.raises(ConfigError, match="batch = 1 cannot work: texts are compared"):
         AlignerConfig(batch=1)
-    with pytest.raises(ConfigError, match="dropout = 1.0 cannot work"):
+    with pytest.raises(ConfigError, match=r"dropout = 1\.0 cannot work"):
         AlignerConfig(dropout=1.0)
 
 

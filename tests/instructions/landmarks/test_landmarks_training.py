@@ -107,7 +107,7 @@ def test_other_features_are_refused(
 def test_settings_that_cannot_work() -> None:
     with pytest.raises(ConfigError, match="epochs = 0 cannot work"):
         LandmarkConfig(epochs=0)
-    with pytest.raises(ConfigError, match="dropout = 1.0 cannot work"):
+    with pytest.raises(ConfigError, match=r"dropout = 1\.0 cannot work"):
         LandmarkConfig(dropout=1.0)
 
 
