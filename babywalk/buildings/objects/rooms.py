@@ -51,8 +51,6 @@ def room_part(houses: Houses, rooms: Mapping[tuple[str, str], int]) -> Part:
     raise_to(values, (eye, nearest_view(*direction(offset)), count + classes[seen] - 1), nearness)
     return Part(
         name="rooms",
-        columns=tuple(
-            f"{what} {number}" for what in ("room", "sees room") for number in range(1, count + 1)
-        ),
+        columns=tuple(f"{what} {number}" for what in ("room", "sees room") for number in range(1, count + 1)),
         values=values,
     )
