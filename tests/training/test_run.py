@@ -178,16 +178,18 @@ def test_a_model_for_other_features_is_refused(trained: Path, segmented_dollhous
 
 @pytest.mark.slow
 def test_imitation_learns(segmented_dollhouse: Path, tmp_path: Path) -> None:
-    """Not that it is good after a minute, but that it follows the teacher far more often than at first."""
+    """In half a minute the agent follows the teacher far more often than at first."""
     settings = {
-        "policy": {"hidden": 64, "action": 32, "words": 32},
-        "imitation": {"iterations": 120, "batch": 32, "learning_rate": 3e-3, "teacher_share": 0.5},
+        "policy": {"hidden": 96, "action": 64, "words": 48},
+        "imitation": {"iterations": 300, "batch": 32, "learning_rate": 2e-3, "teacher_share": 0.5},
         "reinforce": {"lectures": 0},
-        "validate_every": 120,
+        "validate_every": 300,
         "validate_on": "val_seen:20",
         "threads": 1,
     }
     run = tmp_path / "run"
-    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    experiments.train_agent(
+        "babywalk", segmented_dollhouse, run, task="r2r", preset="tiny", settings=settings
+    )
     accuracy = [float(row["value"]) for row in rows(run) if row["name"] == "accuracy"]
-    assert np.mean(accuracy[-2:]) > accuracy[0] + 0.08
+    assert np.mean(accuracy[-3:]) > np.mean(accuracy[:3]) + 0.12
