@@ -1,0 +1,110 @@
+"""Commands about agents that learn."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from babywalk.cli.options import add_data, add_json, add_seed, command, say, say_json
+
+
+def add_commands(commands: Any) -> None:
+    """Declare them."""
+    _add_train(commands)
+    _add_follow(commands)
+
+
+def _add_train(commands: Any) -> None:
+    train = command(
+        commands,
+        "train",
+        "train an agent: babywalk or seq2seq",
+        "babywalk train babywalk --data demo/data --task r4r --preset small --run runs/babywalk",
+        "babywalk train seq2seq --data demo/data --run runs/seq2seq --set imitation.iterations=500",
+        "babywalk train babywalk --data demo/data --run runs/babywalk --resume",
+    )
+    train.add_argument("agent", metavar="AGENT", help="babywalk or seq2seq")
+    add_data(train)
+    train.add_argument("--run", type=Path, required=True, metavar="DIR", help="where the run is kept")
+    train.add_argument("--task", default="r4r", metavar="TASK", help="to train on (default: r4r)")
+    train.add_argument("--preset", default="small", metavar="NAME", help="paper, small (default) or tiny")
+    train.add_argument(
+        "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change settings, as in policy.gamma=5"
+    )
+    train.add_argument("--resume", action="store_true", help="go on where a run stopped")
+    add_seed(train)
+    add_json(train)
+    train.set_defaults(run_command=_train)
+
+
+def _train(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+    from babywalk.config import from_assignments, merged
+
+    settings = from_assignments(options.set)
+    if not options.resume:
+        settings = merged({"seed": options.seed}, settings)
+    done = experiments.train_agent(
+        options.agent,
+        options.data,
+        options.run,
+        task=options.task,
+        preset=options.preset,
+        settings=settings,
+        resume=options.resume,
+    )
+    if options.json:
+        say_json(asdict(done))
+        return
+    for stage, best in done.bests.items():
+        say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
+    say(f"The model is {options.run / 'model.safetensors'}, after {done.total:,} iterations.")
+    say(
+        f"Next: babywalk evaluate --agent {options.run} --data {options.data} --on r2r,r4r --split val_unseen"
+    )
+
+
+def _add_follow(commands: Any) -> None:
+    follow = command(
+        commands,
+        "follow",
+        "let a trained agent follow an instruction that you type",
+        'babywalk follow runs/babywalk --house dollhouse_025 --viewpoint d025-v003 "Exit the room and stop."',
+    )
+    follow.add_argument("model", type=Path, metavar="RUN", help="a run's directory, or a model's file")
+    follow.add_argument("text", metavar="TEXT", help="the instruction")
+    follow.add_argument("--data", type=Path, metavar="DIR", help="default: what the run was trained on")
+    follow.add_argument("--house", required=True, metavar="SCAN")
+    follow.add_argument("--viewpoint", required=True, metavar="ID", help="where the agent stands")
+    follow.add_argument("--heading", type=float, default=0.0, metavar="DEGREES", help="0 is north, 90 east")
+    follow.add_argument("--picture", type=Path, metavar="FILE", help="draw the walk: png, svg or pdf")
+    add_json(follow)
+    follow.set_defaults(run_command=_follow)
+
+
+def _follow(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+
+    found = experiments.follow_instruction(
+        options.model,
+        options.data,
+        options.house,
+        options.viewpoint,
+        options.heading,
+        options.text,
+        picture=options.picture,
+    )
+    if options.json:
+        say_json(asdict(found))
+        return
+    for number, step in enumerate(found.steps):
+        say(f"{number + 1}  {step}")
+        for move in found.moves:
+            if move.step == number:
+                read = ", ".join(word for word, _ in sorted(move.words, key=lambda pair: -pair[1])[:3])
+                say(f"   {move.at} -> {move.to or 'STOP':<12} {move.probability:4.0%}  read: {read}")
+    say(f"Path: {' '.join(found.path)}")
+    if options.picture:
+        say(f"Drawn in {options.picture}")

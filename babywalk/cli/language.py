@@ -1,0 +1,200 @@
+"""Commands about instructions: cutting them, naming landmarks, aligning them with paths."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from babywalk.cli.options import add_data, add_features, add_json, add_tagger, cell, command, say, say_json
+from babywalk.errors import ConfigError
+
+
+def add_commands(commands: Any) -> None:
+    """Declare those for whole data directories."""
+    _add_segment(commands)
+    _add_landmarks(commands)
+    _add_align(commands)
+
+
+def _add_segment(commands: Any) -> None:
+    segment = command(
+        commands,
+        "segment",
+        "cut the instructions of a data directory into Baby-Steps",
+        "babywalk data segment --data data",
+        "babywalk data segment --data data --splits val_seen --tagger en_core_web_sm",
+    )
+    add_data(segment)
+    segment.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: all")
+    segment.add_argument(
+        "--check", metavar="SPLIT", help="compare with the sub-instructions that people marked in a split"
+    )
+    add_tagger(segment)
+    segment.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default: 2)")
+    add_json(segment)
+    segment.set_defaults(run_command=_data_segment)
+
+
+def _data_segment(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.tables import table
+
+    if options.check:
+        agreed = recipes.check_segments(options.data, options.check)
+        if options.json:
+            say_json({label: asdict(counts) for label, counts in agreed.items()})
+            return
+        lines = [
+            [label, f"{c.ours:,}", f"{c.theirs:,}", f"{c.both:,}"]
+            + [f"{100 * share:.1f}" for share in (c.precision, c.recall, c.f1)]
+            for label, c in agreed.items()
+        ]
+        header = [f"boundaries in {options.check}", "ours", "theirs", "both", "precision", "recall", "F1"]
+        say(table(header, lines))
+        return
+    found = recipes.segment_data(options.data, options.splits, tagger=options.tagger, workers=options.workers)
+    rows = [
+        {"split": split, "instructions": len(steps), "steps": len(steps.sentences.values), "mean": steps.mean}
+        for split, steps in found.items()
+    ]
+    if options.json:
+        say_json(rows)
+        return
+    header = ["split", "instructions", "steps", "mean"]
+    say(table(header, [[cell(row[name]) for name in header] for row in rows]))
+    say(f"Next: babywalk data stats --data {options.data}")
+
+
+def _add_landmarks(commands: Any) -> None:
+    landmarks = command(
+        commands,
+        "landmarks",
+        "train the landmark classifier and report its average precision on val_seen",
+        "babywalk data landmarks --data data",
+    )
+    add_data(landmarks)
+    add_features(landmarks)
+    add_json(landmarks)
+    landmarks.set_defaults(run_command=_data_landmarks)
+
+
+def _data_landmarks(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+    from babywalk.tables import table
+
+    report = experiments.learn_landmarks(options.data, options.features)
+    if options.json:
+        say_json(asdict(report))
+        return
+    rows = [
+        [item.landmark, f"{item.texts:,}", f"{100 * item.average:.1f}", f"{100 * item.chance:.1f}"]
+        for item in report.landmarks[:20]
+    ]
+    say(table(["landmark", "texts", "average precision", "by chance"], rows))
+    say(
+        f"Mean over {len(report.landmarks)} landmarks of val_seen: {100 * report.mean:.1f} "
+        f"(by chance {100 * report.chance:.1f})"
+    )
+    for example in report.examples:
+        found = ", ".join(f"{name} {chance:.0%}" for name, chance in example.found)
+        say(f"\n{example.text}\n  named: {', '.join(example.named) or '-'}\n  found: {found}")
+    say(f"\nNext: babywalk data align r4r --data {options.data} --method paper")
+
+
+def _add_align(commands: Any) -> None:
+    align = command(
+        commands,
+        "align",
+        "find the stretch of path that each Baby-Step describes",
+        "babywalk data align r2r r4r --data data",
+        "babywalk data align r4r --data data --method proportional",
+        "babywalk data align --data data --check val_seen",
+    )
+    align.add_argument("tasks", nargs="*", metavar="TASK", help="r2r, r4r, r6r or r8r")
+    add_data(align)
+    align.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: train")
+    align.add_argument("--method", default="best", help="best (learned, default), paper or proportional")
+    align.add_argument(
+        "--joints", action="store_true", help="let the best method know where joined walks meet"
+    )
+    align.add_argument(
+        "--check", metavar="SPLIT", help="compare all methods with the sub-instructions that people marked"
+    )
+    add_features(align)
+    add_json(align)
+    align.set_defaults(run_command=_data_align)
+
+
+def _data_align(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+    from babywalk.tables import table
+
+    if options.check:
+        placed = experiments.compare_alignments(options.data, options.check, options.features)
+        if options.json:
+            say_json({method: asdict(found) for method, found in placed.items()})
+            return
+        rows = [
+            [method, f"{100 * found.exact:.1f}", f"{100 * found.within_one:.1f}", f"{found.ends:,}"]
+            for method, found in placed.items()
+        ]
+        say(table([f"ends in {options.check}", "exact %", "within one %", "ends"], rows))
+        return
+    if not options.tasks:
+        raise ConfigError("Say what to align: one or more of r2r, r4r, r6r, r8r; or --check SPLIT.")
+    found = experiments.align_data(
+        options.data,
+        options.tasks,
+        options.splits,
+        method=options.method,
+        features=options.features,
+        joints=options.joints,
+    )
+    rows = [[s.task.name, s.task.split, f"{len(s):,}", f"{len(s.sentences.values):,}"] for s in found]
+    if options.json:
+        say_json(rows)
+        return
+    say(table(["task", "split", "instructions", "steps"], rows))
+    say(f"Next: babywalk train babywalk --data {options.data} --task {options.tasks[0]} --run runs/babywalk")
+
+
+def add_segment(commands: Any) -> None:
+    """Declare `babywalk segment`, for one instruction."""
+    segment = command(
+        commands,
+        "segment",
+        "cut one instruction into Baby-Steps, its landmarks marked",
+        'babywalk segment "Walk past the couch and go up the stairs. Stop by the bed."',
+        'babywalk segment --mode sentence "Turn left. Go to the door. Wait."',
+    )
+    segment.add_argument("text", metavar="TEXT", help="the instruction; - reads it from standard input")
+    segment.add_argument("--mode", default="template", help="template (the six rules, default) or sentence")
+    segment.add_argument(
+        "--reading", default="either", help="of rule 5: both, either (default) or either-strict"
+    )
+    segment.add_argument(
+        "--max-steps", type=int, default=0, metavar="N", help="at most N steps (default: any)"
+    )
+    add_tagger(segment)
+    add_json(segment)
+    segment.set_defaults(run_command=_segment)
+
+
+def _segment(options: argparse.Namespace) -> None:
+    from babywalk.instructions.identification import IdentificationConfig
+    from babywalk.instructions.segmenting import segment
+    from babywalk.instructions.tagging import load_tagger
+
+    text = sys.stdin.read() if options.text == "-" else options.text
+    config = IdentificationConfig(mode=options.mode, reading=options.reading, max_steps=options.max_steps)
+    steps = segment(text, config, tagger=load_tagger(options.tagger))
+    if options.json:
+        say_json([asdict(step) for step in steps])
+        return
+    if not steps:
+        raise ConfigError("The instruction has no words.")
+    for number, step in enumerate(steps, start=1):
+        say(f"{number}  {step.text}")
+        say(f"   landmarks: {', '.join(step.landmarks) or '-'}; verbs: {', '.join(step.verbs) or '-'}")

@@ -1,0 +1,118 @@
+"""What commands share: how they are declared, what they take, how they answer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+USER_ERROR = 2
+
+
+def say(text: str) -> None:
+    """Answer on standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def say_json(value: Any) -> None:
+    """Answer in JSON."""
+    say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that answers a mistake with one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and stop."""
+        sys.stderr.write(f"babywalk: {message}. Try '{self.prog} --help'.\n")
+        raise SystemExit(USER_ERROR)
+
+
+def command(commands: Any, name: str, what: str, *examples: str) -> argparse.ArgumentParser:
+    """A command with its examples under its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=what,
+        description=what[0].upper() + what[1:] + ".",
+        epilog="\n".join(
+            ["Examples:" if len(examples) > 1 else "Example:", *(f"  {line}" for line in examples)]
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """The data directory."""
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the data directory")
+
+
+def add_split(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """The split, or a sample of it."""
+    parser.add_argument(
+        "--split",
+        default=default,
+        required=default is None,
+        metavar="SPLIT",
+        help="train, val_seen, val_unseen or test; SPLIT:N is a seeded sample of N instructions",
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """The seed."""
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of every random draw (default: 0)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Answers for programs."""
+    parser.add_argument("--json", action="store_true", help="answer in JSON, for programs")
+
+
+def add_tagger(parser: argparse.ArgumentParser) -> None:
+    """The tagger."""
+    parser.add_argument(
+        "--tagger",
+        metavar="NAME",
+        help="an installed spaCy pipeline (default: the one that ships with BabyWalk)",
+    )
+
+
+def add_features(parser: argparse.ArgumentParser) -> None:
+    """The feature spec."""
+    parser.add_argument(
+        "--features", metavar="SPEC", help="what is seen (default: objects, or the first source)"
+    )
+
+
+def add_measuring(parser: argparse.ArgumentParser) -> None:
+    """Options of what measures."""
+    parser.add_argument(
+        "--by-length",
+        nargs="?",
+        const="words",
+        metavar="WHAT",
+        help="also by length of the instruction (words, the default) or of the path (metres)",
+    )
+    parser.add_argument(
+        "--per-path", action="store_true", help="average over paths instead of over instructions"
+    )
+    add_seed(parser)
+    add_json(parser)
+
+
+def named_file(text: str) -> tuple[str, Path]:
+    """ "NAME=FILE", or a file that is named after itself."""
+    name, equals, file = text.rpartition("=")
+    return (name if equals else Path(file).stem.lower(), Path(file))
+
+
+# Recipes are imported where they are used: help and errors in arguments answer at once.
+
+
+def cell(value: object) -> str:
+    """A value in a table."""
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,210 @@
+"""Commands that walk, measure and draw."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from babywalk.cli.options import add_data, add_measuring, add_split, command, named_file, say, say_json
+from babywalk.errors import ConfigError
+
+
+def add_commands(commands: Any) -> None:
+    """Declare them."""
+    _add_demo(commands)
+    _add_evaluate(commands)
+    _add_score(commands)
+    _add_submit(commands)
+    _add_draw(commands)
+
+
+def _add_demo(commands: Any) -> None:
+    demo = command(
+        commands, "demo", "show what BabyWalk does on built-in data, from nothing", "babywalk demo demo"
+    )
+    demo.add_argument("folder", type=Path, metavar="DIR", help="where everything goes; kept and reused")
+    demo.set_defaults(run_command=_demo)
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    for line in recipes.demo(options.folder):
+        say(line)
+
+
+def _add_evaluate(commands: Any) -> None:
+    evaluate = command(
+        commands,
+        "evaluate",
+        "let an agent walk tasks, and measure it",
+        "babywalk evaluate --agent shortest --data data --on r2r --split val_unseen",
+        "babywalk evaluate --agent random --data data --on r2r,r4r --split val_seen --seeds 10",
+    )
+    evaluate.add_argument(
+        "--agent", required=True, metavar="NAME", help="stop, random, shortest, or a run's directory or model"
+    )
+    add_data(evaluate)
+    evaluate.add_argument(
+        "--on", default="r2r", metavar="TASKS", help="tasks with commas between (default: r2r)"
+    )
+    add_split(evaluate)
+    evaluate.add_argument(
+        "--seeds", type=int, default=1, metavar="N", help="walk N times, with seeds S, S+1, ... (default: 1)"
+    )
+    evaluate.add_argument(
+        "--trajectories", type=Path, metavar="DIR", help="keep what was walked, a result file per task"
+    )
+    add_measuring(evaluate)
+    evaluate.set_defaults(run_command=_evaluate)
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    if options.seeds < 1:
+        raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
+    seeds = range(options.seed, options.seed + options.seeds)
+    reports = {
+        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_agent(
+            options.agent,
+            options.data,
+            options.on.split(","),
+            options.split,
+            seed=seed,
+            per_path=options.per_path,
+            length=options.by_length,
+            trajectories=options.trajectories,
+        )
+        for seed in seeds
+    }
+    _say_reports(options, reports)
+
+
+def _add_score(commands: Any) -> None:
+    score = command(
+        commands,
+        "score",
+        "check and measure a result file of any agent",
+        "babywalk score results.json --data data --task r2r --split val_unseen",
+        "babywalk score results.json --data data --task r4r --split val_unseen --by-length words",
+    )
+    score.add_argument("results", type=Path, metavar="RESULTS.json", help="in the leaderboard's format")
+    add_data(score)
+    score.add_argument("--task", default="r2r", metavar="TASK", help="r2r (default), r4r, r6r or r8r")
+    add_split(score)
+    score.add_argument(
+        "--per-instruction", type=Path, metavar="FILE.csv", help="write the measures of every instruction"
+    )
+    add_measuring(score)
+    score.set_defaults(run_command=_score)
+
+
+def _score(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    report = recipes.score_results(
+        options.results,
+        options.data,
+        options.task,
+        options.split,
+        seed=options.seed,
+        per_path=options.per_path,
+        length=options.by_length,
+        per_instruction=options.per_instruction,
+    )
+    _say_reports(options, {options.results.stem: [report]})
+    if options.per_instruction and not options.json:
+        say(f"The measures of every instruction are in {options.per_instruction}")
+
+
+def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> None:
+    """Reports of one or more runs over the same tasks, and their mean where there are several."""
+    from babywalk.validation.score_table import length_table, mean_over_runs, score_table
+
+    if options.json:
+        say_json({run: [asdict(report) for report in reports] for run, reports in runs.items()})
+        return
+    rows = {f"{run} {report.task}": report.measures for run, found in runs.items() for report in found}
+    say(score_table(rows))
+    if len(runs) > 1:
+        tasks = [report.task for report in next(iter(runs.values()))]
+        means = {
+            task: mean_over_runs([reports[number].measures for reports in runs.values()])
+            for number, task in enumerate(tasks)
+        }
+        say(f"\nMean over {len(runs)} seeds, and the range of the seeds:")
+        say(score_table(means, interval="range"))
+    for run, found in runs.items():
+        for report in found:
+            if report.by_length:
+                say(f"\n{run} {report.task} by length")
+                say(length_table(report.by_length, options.by_length))
+    first = next(iter(runs.values()))
+    counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
+    say(f"\nInstructions: {counts}. PL and NE in metres, the rest in percent.")
+
+
+def _add_submit(commands: Any) -> None:
+    submit = command(
+        commands,
+        "submit",
+        "write the leaderboard file of a test split from trajectories",
+        "babywalk submit results.json --data data --split test submission.json",
+    )
+    submit.add_argument(
+        "results", type=Path, metavar="RESULTS.json", help="trajectories, with or without headings"
+    )
+    submit.add_argument("file", type=Path, metavar="FILE.json", help="the file to write")
+    add_data(submit)
+    add_split(submit, default="test")
+    submit.set_defaults(run_command=_submit)
+
+
+def _submit(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    count = recipes.submit(options.results, options.data, options.split, options.file)
+    say(f"{count:,} trajectories in {options.file}")
+
+
+def _add_draw(commands: Any) -> None:
+    draw = command(
+        commands,
+        "draw",
+        "draw a house from above, with paths in it",
+        "babywalk draw house.png --data data --house dollhouse_001",
+        "babywalk draw walk.svg --data data --split val_seen --episode 1_0 --results agent=results.json",
+    )
+    draw.add_argument("file", type=Path, metavar="FILE", help="the picture to write: png, svg or pdf")
+    add_data(draw)
+    draw.add_argument("--house", metavar="SCAN", help="a house by its name")
+    draw.add_argument("--episode", metavar="ID", help="an instruction, as in 4332_0, with its expert path")
+    draw.add_argument("--task", default="r2r", metavar="TASK", help="of the episode (default: r2r)")
+    add_split(draw, default="val_unseen")
+    draw.add_argument(
+        "--results",
+        type=named_file,
+        nargs="+",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="result files: their answers to the episode are drawn too",
+    )
+    draw.set_defaults(run_command=_draw)
+
+
+def _draw(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    recipes.draw(
+        options.data,
+        options.file,
+        scan=options.house,
+        task=options.task,
+        split=options.split,
+        episode=options.episode,
+        results=options.results,
+    )
+    say(f"Drawn in {options.file}")
