@@ -54,6 +54,9 @@ from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
 
 
+RESULT = "result.json"  # what a run that has ended leaves
+
+
 def train_agent(
     name: str,
     folder: Path,
@@ -97,7 +100,9 @@ def train_agent(
     run.mkdir(parents=True, exist_ok=True)
     write_json(run / "config.json", {"agent": name, "data": str(folder.resolve()), **asdict(config)})
     write_json(run / "versions.json", versions())
-    return train(run, model, stages, config, evaluate_now, resume=resume)
+    done = train(run, model, stages, config, evaluate_now, resume=resume)
+    write_json(run / RESULT, asdict(done))
+    return done
 
 
 def _training_config(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +26,9 @@ from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
 from babywalk.instructions.library import aligned, identified, is_segmented, segment_split
 from babywalk.policies.agent import Agent
-from babywalk.policies.simple import SIMPLE_AGENTS, RandomAgent
+from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
 from babywalk.validation.answers import as_answers, read_answers
-from babywalk.validation.data_table import data_table
 from babywalk.validation.evaluation import (
     Evaluation,
     Group,
@@ -42,7 +41,7 @@ from babywalk.validation.evaluation import (
 from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
 from babywalk.validation.figures.saving import save
-from babywalk.validation.score_table import score_table, write_per_instruction
+from babywalk.validation.score_table import write_per_instruction
 
 _BUILT_IN = ("Made by BabyWalk's Dollhouse: free of any licence.",)
 
@@ -237,8 +236,9 @@ def draw(
         path = loaded.paths[int(loaded.chain_of(np.array([number]))[0])]
         ends: tuple[int, ...] = ()
         if is_segmented(dataset, loaded.split):
-            steps, _ = aligned(dataset, loaded, IdentificationConfig())
-            ends = tuple(steps.ends[number].tolist()) if steps.ends is not None else ()
+            steps, method = aligned(dataset, loaded, IdentificationConfig())
+            if steps.ends is not None and method != "proportional":
+                ends = tuple(steps.ends[number].tolist())
         trajectories.append(Trajectory("expert", tuple(path.tolist()), ends))
         for label, answers in results:
             walked = read_answers(answers, loaded).viewpoints[number]
@@ -256,34 +256,6 @@ def draw(
         instruction=instruction,
     )
     save(figure, file)
-
-
-def demo(folder: Path) -> Iterator[str]:
-    """Show what the package does on built-in data, from nothing; yields lines for people."""
-    data = folder / "data"
-    if not data.exists():
-        yield "Building the Dollhouse: 30 houses with views, walks and instructions ..."
-        make_dollhouse(data, DollhouseConfig())
-    yield data_table(data_statistics(data, figure=folder / "lengths.png"))
-    picture = folder / "house.png"
-    task = Dataset(data).task("r4r", "val_unseen")
-    random = RandomAgent()
-    answers = folder / "random.json"
-    write_results(answers, as_answers(walk_all(random, task), task))
-    draw(data, picture, task="r4r", episode=task[0].id, results=[("random", answers)])
-    yield ""
-    for name in SIMPLE_AGENTS:
-        reports = evaluate_agent(name, data, list(TASKS), "val_unseen")
-        yield score_table({f"{name} {report.task}": report.measures for report in reports})
-    yield f"""
-What was made:
-  {data}         the data directory (babywalk data verify {data})
-  {picture}   a house from above: an expert's path and a random walk
-  {folder / "lengths.png"}  how long instructions and paths are
-Try next:
-  babywalk draw {folder / "other.svg"} --data {data} --house dollhouse_001
-  babywalk evaluate --agent random --data {data} --on r2r,r8r --split val_seen --by-length words
-  babywalk data export r4r --data {data} --split val_unseen R4R_val_unseen.json"""
 
 
 def _agent(name: str, dataset: Dataset, seed: int) -> Agent:

@@ -20,7 +20,13 @@ PIPELINE = [
     "viewer",
 ]
 LEAVES = {"config", "errors", "files", "progress", "ragged", "seeding", "tables"}
-TOP = ["recipes", "experiments", "cli", "__main__"]  # may import everything before them, and each other
+TOP = [
+    "recipes",
+    "experiments",
+    "demo",
+    "cli",
+    "__main__",
+]  # may import everything before them, and each other
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -108,9 +108,6 @@ def named_file(text: str) -> tuple[str, Path]:
     return (name if equals else Path(file).stem.lower(), Path(file))
 
 
-# Recipes are imported where they are used: help and errors in arguments answer at once.
-
-
 def cell(value: object) -> str:
     """A value in a table."""
     if isinstance(value, float):

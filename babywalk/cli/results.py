@@ -7,7 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from babywalk.cli.options import add_data, add_measuring, add_split, command, named_file, say, say_json
+from babywalk.cli.options import (
+    add_data,
+    add_measuring,
+    add_seed,
+    add_split,
+    command,
+    named_file,
+    say,
+    say_json,
+)
 from babywalk.errors import ConfigError
 
 
@@ -25,13 +34,14 @@ def _add_demo(commands: Any) -> None:
         commands, "demo", "show what BabyWalk does on built-in data, from nothing", "babywalk demo demo"
     )
     demo.add_argument("folder", type=Path, metavar="DIR", help="where everything goes; kept and reused")
+    add_seed(demo)
     demo.set_defaults(run_command=_demo)
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.demo import demo
 
-    for line in recipes.demo(options.folder):
+    for line in demo(options.folder, seed=options.seed):
         say(line)
 
 

@@ -67,6 +67,7 @@ def test_a_run_keeps_what_one_needs_to_understand_it(trained: Path) -> None:
     config = json.loads((trained / "config.json").read_text())
     assert config["agent"] == "babywalk"
     assert config["imitation"]["iterations"] == 6
+    assert json.loads((trained / "result.json").read_text())["total"] == 12
     assert "torch" in json.loads((trained / "versions.json").read_text())
     assert list((trained / "tensorboard").iterdir())
     assert {path.name for path in (trained / "best").iterdir()} == {
@@ -154,7 +155,7 @@ def test_mistakes_are_told_and_nothing_is_overwritten(
     assert (trained / "model.safetensors").read_bytes() == before
     arguments = ["train", "babywalk", "--data", str(segmented_dollhouse), "--run", str(tmp_path / "r")]
     for extra, message in (
-        (["--preset", "huge"], "Preset 'huge' is not known. Choose from: paper, small, tiny."),
+        (["--preset", "huge"], "Preset 'huge' is not known. Choose from: paper, small, demo, tiny."),
         (["--set", "imitation.bach=3"], "imitation.bach is not known. Did you mean imitation.batch?"),
         (["--set", "policy.gamma=fast"], "policy.gamma = 'fast' should be a number."),
         (["--set", "reinforce.reward=cls"], "reinforce.reward 'cls' is not known."),
