@@ -53,7 +53,6 @@ from babywalk.training.presets import AGENTS, PRESETS
 from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
 
-
 RESULT = "result.json"  # what a run that has ended leaves
 
 
