@@ -24,7 +24,7 @@ from babywalk.files import replacing_folder, write_json
 from babywalk.instructions.agreement import Agreement, agreement
 from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
-from babywalk.instructions.library import aligned, identified, is_segmented, segment_split
+from babywalk.instructions.library import aligned, identified, is_segmented, segment_splits
 from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
@@ -128,11 +128,9 @@ def segment_data(
 ) -> dict[str, BabySteps]:
     """Segment the instructions of splits; the steps of their R2R episodes."""
     dataset = Dataset(folder)
-    found = {}
-    for split in splits or dataset.splits:
-        segment_split(dataset, split, tagger=tagger, workers=workers)
-        found[split] = identified(dataset, dataset.task("r2r", split))
-    return found
+    wanted = splits or dataset.splits
+    segment_splits(dataset, wanted, tagger=tagger, workers=workers)
+    return {split: identified(dataset, dataset.task("r2r", split)) for split in wanted}
 
 
 def export_task(

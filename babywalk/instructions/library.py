@@ -16,33 +16,39 @@ from babywalk.instructions.alignment.proportional import proportional
 from babywalk.instructions.babysteps import BabySteps, load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts, load_segmented, save_segmented
-from babywalk.instructions.segmenting import segment_texts
+from babywalk.instructions.segmenting import find_sentences
 from babywalk.instructions.sentences import WordLists
-from babywalk.instructions.tagging import tagger_notes
+from babywalk.instructions.tagging import stop_words, tagger_notes
+from babywalk.ragged import starts
 
 
-def segment_split(
+def segment_splits(
     dataset: Dataset,
-    split: str,
+    splits: Sequence[str],
     *,
     lists: WordLists | None = None,
     tagger: str | None = None,
     workers: int = 2,
-) -> SegmentedTexts:
-    """Find the sentences of a split and keep them; what an interrupted run has done is not done again."""
-    found = segment_texts(
-        dataset.walks(split).texts,
+) -> None:
+    """Find the sentences of splits and keep them; what an interrupted run has done is not done again."""
+    texts = [dataset.walks(split).texts for split in splits]
+    # All splits together: starting the processes that tag costs more than a small split.
+    found = find_sentences(
+        [text for some in texts for text in some],
         lists=lists or WordLists(),
         tagger=tagger,
         cache=dataset.folder / CACHE / SENTENCES,
         workers=workers,
-        what=f"Segmenting {split}",
     )
     version, licence = tagger_notes(tagger)
-    facts = {"walks": dataset.walks_key(split), "tagger": version}
-    notes = [f"Tagged by {version} ({licence})."]
-    save_segmented(dataset.folder / SENTENCES / split, found, facts=facts, notes=notes)
-    return found
+    bounds = starts([len(some) for some in texts]).tolist()
+    for split, begin, end in zip(splits, bounds, bounds[1:], strict=False):
+        save_segmented(
+            dataset.folder / SENTENCES / split,
+            SegmentedTexts.of(found[begin:end], stop_words()),
+            facts={"walks": dataset.walks_key(split), "tagger": version},
+            notes=[f"Tagged by {version} ({licence})."],
+        )
 
 
 def is_segmented(dataset: Dataset, split: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -67,15 +68,14 @@ def segment(
     return steps
 
 
-def segment_texts(
+def find_sentences(
     texts: Sequence[str],
     *,
     lists: WordLists,
     tagger: str | None = None,
     cache: Path | None = None,
     workers: int = 2,
-    what: str = "Segmenting",
-) -> SegmentedTexts:
+) -> list[list[Sentence]]:
     """The sentences of many texts, each tagged once."""
     chunks = [list(texts[first : first + _CHUNK]) for first in range(0, len(texts), _CHUNK)]
     files = [cache / f"{_key(chunk, lists, tagger)}.json" if cache else None for chunk in chunks]
@@ -84,11 +84,14 @@ def segment_texts(
     work = partial(_tag_chunk, lists=lists, tagger=tagger)
     tasks = [(chunks[number], files[number]) for number in due]
     with _pool(min(workers, len(tasks))) as run:
-        for number, found in zip(
-            due, progress(run(work, tasks), what, total=len(tasks), unit="chunk"), strict=True
-        ):
-            done[number] = found
-    return SegmentedTexts.of([text for number in range(len(chunks)) for text in done[number]], stop_words())
+        tagged = progress(run(work, tasks), "Segmenting", total=len(tasks), unit="chunk")
+        done.update(zip(due, tagged, strict=True))
+    return [text for number in range(len(chunks)) for text in done[number]]
+
+
+def segment_texts(texts: Sequence[str], *, lists: WordLists, **options: Any) -> SegmentedTexts:
+    """The sentences of many texts as tables; options as for `find_sentences`."""
+    return SegmentedTexts.of(find_sentences(texts, lists=lists, **options), stop_words())
 
 
 @contextmanager
@@ -97,9 +100,17 @@ def _pool(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     if workers < 2:
         yield map
         return
-    # Fresh processes: a forked one would share the threads of whatever is loaded here.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield pool.map
+    # Fresh processes: a forked one would share the threads of whatever is loaded here. One thread each: the
+    # processes are the parallelism, and they read how many threads they may use when they start.
+    alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    before = {name: os.environ.get(name) for name in alone}
+    os.environ.update(alone)
+    try:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            yield pool.map
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def _tag_chunk(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from babywalk.config import merged
+
 # What makes an agent: the same network, told and trained in different ways.
 AGENTS: dict[str, dict[str, Any]] = {
     "babywalk": {},
@@ -13,7 +15,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     },
 }
 
-# As published; good on a laptop's CPU; for tests.
+# As published; good on a laptop's CPU; the same with less of everything, for the demonstration; for tests.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
     "small": {
@@ -39,31 +41,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "validate_every": 250,
         "checkpoint_every": 100,
     },
-    # The demonstration: what fits in a few minutes on one core.
-    "demo": {
-        "policy": {"hidden": 128, "action": 96, "words": 64, "dropout": 0.25, "feature_dropout": 0.15},
-        "imitation": {
-            "iterations": 1000,
-            "batch": 48,
-            "learning_rate": 1.5e-3,
-            "weight_decay": 1e-5,
-            "teacher_share": 0.5,
-            "warm_up": 50,
-            "decay_from": 0.4,
-        },
-        "reinforce": {
-            "iterations": 40,
-            "batches": [16, 12, 8, 8],
-            "learning_rate": 2e-4,
-            "weight_decay": 1e-5,
-            "baseline": "instruction",
-            "imitation": 0.3,
-        },
-        "averaging": 0.99,
-        "validate_every": 200,
-        "validate_on": "val_seen:150",
-        "checkpoint_every": 100,
-    },
     "tiny": {
         "policy": {"hidden": 32, "action": 16, "words": 16, "dropout": 0.0},
         "imitation": {"iterations": 30, "batch": 16, "learning_rate": 3e-3, "weight_decay": 0.0},
@@ -73,3 +50,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "checkpoint_every": 5,
     },
 }
+PRESETS["demo"] = merged(
+    PRESETS["small"],
+    {"imitation": {"iterations": 1300}, "reinforce": {"iterations": 40}, "validate_on": "val_seen:150"},
+)

@@ -11,7 +11,7 @@ from babywalk.errors import DataError
 from babywalk.instructions import segmenting
 from babywalk.instructions.babysteps import load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig
-from babywalk.instructions.library import identified, segment_split, segmented
+from babywalk.instructions.library import identified, segment_splits, segmented
 from babywalk.instructions.segmenting import segment, segment_texts
 from babywalk.instructions.sentences import WordLists
 from babywalk.ragged import Ragged
@@ -95,7 +95,7 @@ def housed(dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset
     folder = tmp_path_factory.mktemp("segmented") / "data"
     shutil.copytree(dollhouse, folder, ignore=shutil.ignore_patterns("raw", "features"))
     dataset = Dataset(folder)
-    segment_split(dataset, "val_seen", workers=1)
+    segment_splits(dataset, ["val_seen"], workers=1)
     return dataset
 
 
@@ -110,7 +110,8 @@ def test_steps_of_joined_tasks_are_made_of_the_sentences_of_their_texts(housed: 
 
 def test_what_was_found_is_kept_with_the_data(housed: Dataset) -> None:
     found = segmented(housed, "val_seen")
-    assert found.phrases == segment_split(housed, "val_seen", workers=1).phrases
+    segment_splits(housed, ["val_seen"], workers=1)
+    assert segmented(housed, "val_seen").phrases == found.phrases
     with pytest.raises(
         DataError, match=r"the instructions of train are not segmented\. Run 'babywalk data segment"
     ):
