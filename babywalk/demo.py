@@ -33,8 +33,6 @@ from babywalk.validation.data_table import data_table
 from babywalk.validation.score_table import score_table
 
 _AGENTS = ("babywalk", "seq2seq")
-# An iteration of SEQ2SEQ, which walks whole instructions, takes longer: both get about the same time.
-_SETTINGS = {"babywalk": [], "seq2seq": ["imitation.iterations=1000"]}
 _SAMPLE = "val_unseen:500"
 _PICTURES = 4
 _LOOK_EVERY = 2.0  # seconds

@@ -112,7 +112,9 @@ class Guide:
             )
             ended = _last_poses(poses, moments)
             if keep or step + 1 < int(count.max()):
-                memory = self._remember(memory, here, text.summary[rows], moments, seen_through)
+                memory = self._remember(
+                    memory, here, text.summary.index_select(0, rows), moments, seen_through
+                )
             # Level, as every step begins.
             poses = Poses(ended.viewpoint, ended.view % COLUMNS + COLUMNS)
             journey.moments.extend(moments)
@@ -140,7 +142,10 @@ class Guide:
         for step in range(int(count.max())):
             here = torch.nonzero(count > step)[:, 0]
             rows = first[here] + step
-            memory = memory.put(here, self.network.memory.add(memory[here], told[rows], done[rows]))
+            memory = memory.put(
+                here,
+                self.network.memory.add(memory[here], told.index_select(0, rows), done.index_select(0, rows)),
+            )
         return memory
 
     def _recall(self, walked: Walked, channels: Tensor | None) -> Tensor:
@@ -189,8 +194,12 @@ class Guide:
             on = torch.nonzero(actions != STOP)[:, 0]
             if not len(on):
                 break
-            state = State(decision.state.hidden[on], decision.state.cell[on], candidates[on, actions[on]])
-            walkers, rows, poses, text, memory = walkers[on], rows[on], after[on], text[on], memory[on]
+            taken = candidates[torch.arange(len(actions)), actions]
+            state = State(decision.state.hidden, decision.state.cell, taken)
+            poses = after
+            if len(on) < len(walkers):
+                walkers, rows, poses, text = walkers[on], rows[on], poses[on], text[on]
+                state, memory = state[on], memory.index_select(0, on)
         return moments
 
     def _remember(

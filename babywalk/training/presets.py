@@ -52,5 +52,5 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 PRESETS["demo"] = merged(
     PRESETS["small"],
-    {"imitation": {"iterations": 1300}, "reinforce": {"iterations": 40}, "validate_on": "val_seen:150"},
+    {"imitation": {"iterations": 1200}, "reinforce": {"iterations": 40}, "validate_on": "val_seen:150"},
 )

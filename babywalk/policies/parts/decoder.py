@@ -22,7 +22,8 @@ class State:
     action: Tensor  # (B, A) the action taken last; zero at first
 
     def __getitem__(self, which: Tensor) -> State:
-        return State(self.hidden[which], self.cell[which], self.action[which])
+        parts = (self.hidden, self.cell, self.action)
+        return State(*(part.index_select(0, which) for part in parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,8 +27,12 @@ class Memory:
     cells: tuple[Tensor, Tensor] | None = None  # the LSTMs' cells
 
     def __getitem__(self, which: Tensor) -> Memory:
-        cells = None if self.cells is None else (self.cells[0][which], self.cells[1][which])
-        return Memory(self.told[which], self.done[which], self.weight[which], cells)
+        cells = None
+        if self.cells is not None:
+            cells = (self.cells[0].index_select(0, which), self.cells[1].index_select(0, which))
+        parts = (self.told, self.done, self.weight)
+        told, done, weight = (part.index_select(0, which) for part in parts)
+        return Memory(told, done, weight, cells)
 
     def put(self, which: Tensor, other: Memory) -> Memory:
         """A copy in which the walkers `which` (each once) have the histories of another memory."""

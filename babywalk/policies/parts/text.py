@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from babywalk.policies.parts.recurrent import backwards, run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +19,9 @@ class Text:
     summary: Tensor  # (B, D) the encoder's last state: u(x)
 
     def __getitem__(self, which: Tensor) -> Text:
-        return Text(self.words[which], self.padding[which], self.summary[which])
+        # Rows by index_select: its gradient adds rows, where that of plain indexing adds number by number.
+        parts = (self.words, self.padding, self.summary)
+        return Text(*(part.index_select(0, which) for part in parts))
 
 
 class TextEncoder(nn.Module):
@@ -41,15 +44,8 @@ class TextEncoder(nn.Module):
         lengths: Tensor,  # (B,) words, at least 1
     ) -> Text:
         """Read; words come back in the order in which they stand in the text."""
-        count = tokens.shape[1]
-        place = torch.arange(count)
-        padding = place >= lengths[:, None]
-        backwards = (lengths[:, None] - 1 - place).clamp(min=0)  # truncated before it is reversed
-        reversed_tokens = tokens.gather(1, backwards).masked_fill(padding, 0)
-        packed = pack_padded_sequence(
-            self.drop(self.vectors(reversed_tokens)), lengths.cpu(), batch_first=True, enforce_sorted=False
-        )
-        states, (last, _) = self.lstm(packed)
-        words, _ = pad_packed_sequence(states, batch_first=True, total_length=count)
-        words = words.gather(1, backwards[..., None].expand_as(words))
-        return Text(self.drop(words), padding, last[0])
+        padding = torch.arange(tokens.shape[1]) >= lengths[:, None]
+        # Truncated before it is reversed, so that a long instruction keeps its start.
+        told = backwards(tokens, lengths).masked_fill(padding, 0)
+        states, last = run(self.lstm, self.drop(self.vectors(told)), lengths)
+        return Text(self.drop(backwards(states, lengths)), padding, last)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from babywalk.policies.parts.attention import ViewAttention
+from babywalk.policies.parts.recurrent import BothWays
 
 
 class TrajectoryEncoder(nn.Module):
@@ -19,9 +19,9 @@ class TrajectoryEncoder(nn.Module):
     def __init__(self, view_width: int, action_width: int, hidden: int, *, dropout: float) -> None:
         super().__init__()
         self.drop = nn.Dropout(dropout)
-        self.actions = nn.LSTM(action_width, hidden // 2, batch_first=True, bidirectional=True)
+        self.actions = BothWays(action_width, hidden)
         self.look = ViewAttention(hidden, view_width)
-        self.states = nn.LSTM(view_width, hidden // 2, batch_first=True, bidirectional=True)
+        self.states = BothWays(view_width, hidden)
 
     def forward(
         self,
@@ -31,15 +31,7 @@ class TrajectoryEncoder(nn.Module):
     ) -> Tensor:  # (B, 2 D)
         """Encode whole walks."""
         batch, steps = actions.shape[:2]
-        told, done = self._read(self.actions, self.drop(actions), lengths)
-        unpacked, _ = pad_packed_sequence(told, batch_first=True, total_length=steps)
-        seen, _ = self.look(unpacked.reshape(batch * steps, -1), views.flatten(0, 1))
-        _, saw = self._read(self.states, self.drop(seen.view(batch, steps, -1)), lengths)
+        told, done = self.actions(self.drop(actions), lengths)
+        seen, _ = self.look(told.reshape(batch * steps, -1), views.flatten(0, 1))
+        _, saw = self.states(self.drop(seen.view(batch, steps, -1)), lengths)
         return torch.cat([done, saw], dim=1)
-
-    @staticmethod
-    def _read(lstm: nn.LSTM, inputs: Tensor, lengths: Tensor) -> tuple[PackedSequence, Tensor]:
-        """All states, and the last ones of both directions side by side (B, D)."""
-        packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        states, (last, _) = lstm(packed)
-        return states, torch.cat([last[0], last[1]], dim=1)
