@@ -106,16 +106,7 @@ def _train(data: Path, runs: dict[str, Path], seed: int) -> Iterator[str]:
 
 def _start(name: str, data: Path, run: Path, seed: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "babywalk", "train", name, "--data", str(data), "--run", str(run)]
-    command += [
-        "--preset",
-        "demo",
-        "--seed",
-        str(seed),
-        "--set",
-        "threads=1",
-        "features=dollhouse",
-        *_SETTINGS[name],
-    ]
+    command += ["--preset", "demo", "--seed", str(seed), "--set", "threads=1", "features=dollhouse"]
     command += ["--resume"] if (run / "config.json").exists() else []
     run.parent.mkdir(parents=True, exist_ok=True)
     with run.with_suffix(".log").open("ab") as log:
