@@ -25,6 +25,7 @@ from babywalk.instructions.agreement import Agreement, agreement
 from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
 from babywalk.instructions.library import aligned, identified, is_segmented, segment_splits
+from babywalk.instructions.sentences import WordLists
 from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
@@ -124,12 +125,17 @@ def _readings() -> dict[str, IdentificationConfig]:
 
 
 def segment_data(
-    folder: Path, splits: Sequence[str] | None, *, tagger: str | None = None, workers: int = 2
+    folder: Path,
+    splits: Sequence[str] | None,
+    *,
+    lists: WordLists | None = None,
+    tagger: str | None = None,
+    workers: int = 2,
 ) -> dict[str, BabySteps]:
     """Segment the instructions of splits; the steps of their R2R episodes."""
     dataset = Dataset(folder)
     wanted = splits or dataset.splits
-    segment_splits(dataset, wanted, tagger=tagger, workers=workers)
+    segment_splits(dataset, wanted, lists=lists, tagger=tagger, workers=workers)
     return {split: identified(dataset, dataset.task("r2r", split)) for split in wanted}
 
 

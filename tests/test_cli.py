@@ -125,6 +125,19 @@ def test_submit_adds_headings(dollhouse: Path, tmp_path: Path) -> None:
     assert elevation == 0
 
 
+def test_segment_marks_landmarks_and_takes_other_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Walk past the couch. Climb the stairs."
+    assert run("segment", text) == 0
+    assert "landmarks: couch; verbs: walk" in capsys.readouterr().out
+    assert run("segment", text, "--json", "--set", 'landmark_blacklist=["couch"]') == 0
+    (step,) = json.loads(
+        capsys.readouterr().out
+    )  # without a landmark the first sentence goes with the second
+    assert step["landmarks"] == ["stair"]
+    assert run("segment", text, "--set", "verb_blaklist=[]") == 2
+    assert "--set: verb_blaklist is not known. Did you mean verb_blacklist?" in capsys.readouterr().err
+
+
 def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("data", "fetch") == 0
     text = capsys.readouterr().out

@@ -32,9 +32,27 @@ def _add_segment(commands: Any) -> None:
         "--check", metavar="SPLIT", help="compare with the sub-instructions that people marked in a split"
     )
     add_tagger(segment)
+    _add_lists(segment)
     segment.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default: 2)")
     add_json(segment)
     segment.set_defaults(run_command=_data_segment)
+
+
+def _add_lists(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        default=[],
+        metavar="LIST=WORDS",
+        help='replace word lists of the rules, as in \'verb_blacklist=["turn","face"]\'',
+    )
+
+
+def _lists(options: argparse.Namespace) -> Any:
+    from babywalk.config import from_assignments, from_table
+    from babywalk.instructions.sentences import WordLists
+
+    return from_table(WordLists, from_assignments(options.set), where="--set")
 
 
 def _data_segment(options: argparse.Namespace) -> None:
@@ -54,7 +72,13 @@ def _data_segment(options: argparse.Namespace) -> None:
         header = [f"boundaries in {options.check}", "ours", "theirs", "both", "precision", "recall", "F1"]
         say(table(header, lines))
         return
-    found = recipes.segment_data(options.data, options.splits, tagger=options.tagger, workers=options.workers)
+    found = recipes.segment_data(
+        options.data,
+        options.splits,
+        lists=_lists(options),
+        tagger=options.tagger,
+        workers=options.workers,
+    )
     rows = [
         {"split": split, "instructions": len(steps), "steps": len(steps.sentences.values), "mean": steps.mean}
         for split, steps in found.items()
@@ -178,6 +202,7 @@ def add_segment(commands: Any) -> None:
         "--max-steps", type=int, default=0, metavar="N", help="at most N steps (default: any)"
     )
     add_tagger(segment)
+    _add_lists(segment)
     add_json(segment)
     segment.set_defaults(run_command=_segment)
 
@@ -188,7 +213,9 @@ def _segment(options: argparse.Namespace) -> None:
     from babywalk.instructions.tagging import load_tagger
 
     text = sys.stdin.read() if options.text == "-" else options.text
-    config = IdentificationConfig(mode=options.mode, reading=options.reading, max_steps=options.max_steps)
+    config = IdentificationConfig(
+        mode=options.mode, reading=options.reading, max_steps=options.max_steps, lists=_lists(options)
+    )
     steps = segment(text, config, tagger=load_tagger(options.tagger))
     if options.json:
         say_json([asdict(step) for step in steps])
