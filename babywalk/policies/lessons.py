@@ -16,6 +16,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import COLUMNS
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
+from babywalk.navigation.arrays import Array
 from babywalk.navigation.world import STOP, Poses, World, poses_at
 from babywalk.policies.config import PolicyConfig
 from babywalk.ragged import Ragged, spread, starts
@@ -25,11 +26,14 @@ Index = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walked:
-    """Walks that were taken: poses and the action taken in each. Shapes: Q walks, T steps in all."""
+    """Walks that were taken: poses and the action taken in each, as NumPy arrays or torch tensors.
+
+    Shapes: Q walks, T steps in all.
+    """
 
     poses: Poses  # (T,) each
-    actions: NDArray[np.int64]  # (T,) the last of each walk is STOP, unless it was cut off
-    start: NDArray[np.int64]  # (Q + 1,)
+    actions: Array  # (T,) the last of each walk is STOP, unless it was cut off
+    start: Array  # (Q + 1,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -222,7 +222,7 @@ class Guide:
         actions = torch.cat([moment.actions for moment in moments])[order]
         length = torch.bincount(owner, minlength=int(walkers.max()) + 1)[walkers]
         start = torch.cat([torch.zeros(1, dtype=torch.int64), length.cumsum(0)])
-        walked = Walked(before, actions, start)  # type: ignore[arg-type]
+        walked = Walked(before, actions, start)
         done = self._recall(walked, None if channels is None else channels[walkers])
         return memory.put(walkers, self.network.memory.add(memory[walkers], told, done))
 

@@ -101,7 +101,7 @@ class _Trainer:
                 f"{self.last if self.last.exists() else self.run}; lower the learning rate and resume."
             )
         optimiser.zero_grad(set_to_none=True)
-        outcome.loss.backward()  # type: ignore[no-untyped-call]
+        outcome.loss.backward()  # type: ignore[no-untyped-call]  # torch does not type it
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), stage.clip)
         optimiser.step()
         self._average()
