@@ -138,6 +138,27 @@ def test_segment_marks_landmarks_and_takes_other_lists(capsys: pytest.CaptureFix
     assert "--set: verb_blaklist is not known. Did you mean verb_blacklist?" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+def test_landmarks_and_alignment_are_learned_kept_and_compared(
+    segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(segmented_dollhouse, data, ignore=shutil.ignore_patterns("cache"))
+    assert run("data", "landmarks", "--data", data) == 0
+    assert "landmarks of val_seen" in capsys.readouterr().out
+    assert run("data", "align", "r2r", "r4r", "--data", data) == 0
+    assert run("data", "align", "--data", data, "--check", "val_seen", "--json") == 0
+    text = capsys.readouterr().out
+    placed = json.loads(text[text.index("{") :])
+    assert set(placed) == {"proportional", "paper", "best"}
+    assert placed["best"]["exact"] > placed["proportional"]["exact"]
+    assert run("data", "verify", data) == 0
+    for method in ("paper", "proportional"):
+        assert run("data", "align", "r2r", "--data", data, "--method", method) == 0
+    assert run("data", "align", "--data", data) == 2
+    assert "Say what to align" in capsys.readouterr().err
+
+
 def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("data", "fetch") == 0
     text = capsys.readouterr().out

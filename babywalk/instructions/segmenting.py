@@ -89,9 +89,11 @@ def find_sentences(
     return [text for number in range(len(chunks)) for text in done[number]]
 
 
-def segment_texts(texts: Sequence[str], *, lists: WordLists, **options: Any) -> SegmentedTexts:
-    """The sentences of many texts as tables; options as for `find_sentences`."""
-    return SegmentedTexts.of(find_sentences(texts, lists=lists, **options), stop_words())
+def segment_texts(
+    texts: Sequence[str], *, lists: WordLists, cache: Path | None = None, workers: int = 2
+) -> SegmentedTexts:
+    """The sentences of many texts as tables."""
+    return SegmentedTexts.of(find_sentences(texts, lists=lists, cache=cache, workers=workers), stop_words())
 
 
 @contextmanager

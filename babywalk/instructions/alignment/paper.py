@@ -70,7 +70,7 @@ def align_by_landmarks(
 
 def landmarks_of_texts(texts: Sequence[str], vocabulary: LandmarkVocabulary) -> Ragged:
     """A row for each text: the landmarks it names, each once."""
-    found = segment_texts(texts, lists=WordLists(), workers=1, what="Tagging")
+    found = segment_texts(texts, lists=WordLists(), workers=1)
     named = vocabulary.of_sentences(found)
     return distinct(np.repeat(found.text_of, named.lengths), named.values, len(texts))
 
