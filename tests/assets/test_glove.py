@@ -77,7 +77,7 @@ def test_bytes_that_are_no_array(tmp_path: Path, spoil: object) -> None:
     file = tmp_path / "glove.npy"
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     np.save(file, np.ones((2, 4), np.float32))
-    file.write_bytes(spoil(file.read_bytes()))  # type: ignore[operator]
+    file.write_bytes(spoil(file.read_bytes()))
     with pytest.raises(DataError, match="is not a NumPy array file of numbers"):
         read_glove(tmp_path / "vocab.txt", file)
 

@@ -44,7 +44,7 @@ def test_all_is_well(data: Path) -> None:
     ],
 )
 def test_each_kind_of_damage_is_found(data: Path, change: object, problem: str) -> None:
-    change(data / "houses" / "inner" / "file.txt")  # type: ignore[operator]
+    change(data / "houses" / "inner" / "file.txt")
     (finding,) = verify(data).findings
     assert finding.problem == problem
     assert finding.file.startswith("houses/inner/")

@@ -72,7 +72,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        write_view_features(tmp_path / "features.tsv", half())  # type: ignore[arg-type]
+        write_view_features(tmp_path / "features.tsv", half())
     assert not list(tmp_path.iterdir())
 
 

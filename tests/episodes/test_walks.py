@@ -42,7 +42,7 @@ def test_a_test_split_has_no_goals(houses: Houses) -> None:
 def test_a_walk_that_cannot_be_walked(houses: Houses, bad: object, message: str) -> None:
     fine = walk("a", [0, 1], 4)
     with pytest.raises(DataError, match=message):
-        placed(houses, fine, bad, replace(fine, path_id=6))  # type: ignore[arg-type]
+        placed(houses, fine, bad, replace(fine, path_id=6))
 
 
 def test_no_walks_at_all(houses: Houses) -> None:

@@ -26,12 +26,12 @@ KINDS = {
 def steps(*texts: str, **options: object) -> list[str]:
     """The steps of one instruction made of texts of letters, as stretches of letters."""
     sentences = [
-        [Sentence(10 * number, 10 * number + 9, **KINDS[kind]) for number, kind in enumerate(text)]  # type: ignore[arg-type]
+        [Sentence(10 * number, 10 * number + 9, **KINDS[kind]) for number, kind in enumerate(text)]
         for text in texts
     ]
     table = SentenceTable.of(sentences, frozenset({"go"}))
     letters = "".join(texts)
-    counts = identify(table, Ragged.of([range(len(letters))]), IdentificationConfig(**options))  # type: ignore[arg-type]
+    counts = identify(table, Ragged.of([range(len(letters))]), IdentificationConfig(**options))
     ends = np.cumsum(counts.values).tolist()
     return [letters[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
 
@@ -86,8 +86,7 @@ def test_at_most_so_many_steps() -> None:
 )
 def test_a_batch_is_cut_as_each_alone_and_nothing_is_lost(texts: list[str], reading: str, limit: int) -> None:
     sentences = [
-        [Sentence(10 * n, 10 * n + 9, **KINDS[kind]) for n, kind in enumerate(text)]
-        for text in texts  # type: ignore[arg-type]
+        [Sentence(10 * n, 10 * n + 9, **KINDS[kind]) for n, kind in enumerate(text)] for text in texts
     ]
     table = SentenceTable.of(sentences, frozenset({"go"}))
     rows = Ragged(np.arange(sum(map(len, texts)), dtype=np.int32), table.first)
@@ -111,4 +110,4 @@ def test_a_batch_is_cut_as_each_alone_and_nothing_is_lost(texts: list[str], read
 )
 def test_a_setting_that_cannot_be(options: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        IdentificationConfig(**options)  # type: ignore[arg-type]
+        IdentificationConfig(**options)

@@ -23,7 +23,7 @@ VIEW, ACTION = 10, 12
 
 def model(**options: object) -> Model:
     vocabulary = Vocabulary((*SPECIAL, "go", "stop", "door"))
-    config = PolicyConfig(**{**TINY, **options})  # type: ignore[arg-type]
+    config = PolicyConfig(**{**TINY, **options})
     return new_model(config, vocabulary, None, features="x", view_width=VIEW, action_width=ACTION, seed=0)
 
 
@@ -129,7 +129,7 @@ def test_gradients_of_a_decision_are_right() -> None:
     possible = torch.ones(1, 3, dtype=torch.bool)
 
     def score(views: torch.Tensor, candidates: torch.Tensor) -> torch.Tensor:
-        return network(network.begin(text), views, candidates, possible, text, memory).logits  # type: ignore[no-any-return]
+        return network(network.begin(text), views, candidates, possible, text, memory).logits
 
     inputs = (torch.randn(1, 36, VIEW), torch.randn(1, 3, ACTION))
     assert torch.autograd.gradcheck(score, tuple(one.double().requires_grad_() for one in inputs))
@@ -186,7 +186,7 @@ def test_loading_is_strict(tmp_path: Path) -> None:
 )
 def test_a_policy_that_cannot_be(options: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        PolicyConfig(**options)  # type: ignore[arg-type]
+        PolicyConfig(**options)
 
 
 def test_the_same_seed_gives_the_same_network() -> None:

@@ -17,7 +17,7 @@ from babywalk.policies.simple import RandomAgent, ShortestAgent, StopAgent
 
 
 def task(houses: Houses, *walks: object) -> Task:
-    return join_task("r2r", "val", houses, placed(houses, *walks), Joint(1, 0, {}), seed=None)  # type: ignore[arg-type]
+    return join_task("r2r", "val", houses, placed(houses, *walks), Joint(1, 0, {}), seed=None)
 
 
 @pytest.fixture

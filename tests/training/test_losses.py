@@ -45,7 +45,7 @@ def test_entropy_leaves_out_what_is_impossible() -> None:
     value = entropy(logits)
     assert value.item() == pytest.approx(math.log(2))
     value.backward()
-    assert torch.isfinite(logits.grad).all()  # type: ignore[arg-type]
+    assert torch.isfinite(logits.grad).all()
 
 
 def test_rewards_of_whole_walks() -> None:
