@@ -72,7 +72,7 @@ def train_agent(
         torch.set_num_threads(config.threads)
     dataset = Dataset(folder)
     features = config.features or next(iter(sources(folder)), BLIND)
-    observer = observer_for(features, dataset)
+    observer = observer_for(features, dataset, gain=config.policy.feature_gain)
     model = new_model(
         config.policy,
         dataset.vocabulary(),
@@ -80,6 +80,7 @@ def train_agent(
         features=features,
         view_width=observer.view_width,
         action_width=observer.candidate_width,
+        columns=open_features(folder, features, dataset.houses).columns,
         seed=config.seed,
     )
     model.facts.update(agent=name, task=config.task, seed=config.seed)

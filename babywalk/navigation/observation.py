@@ -7,7 +7,7 @@ it, with its own direction; STOP is zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,13 @@ class Observer:
             ahead_table=None if self.ahead_table is None else moved(self.ahead_table),
             orientation_table=moved(self.orientation_table),
         )
+
+    def louder(self, gain: float) -> Observer:
+        """The same with all features, not directions, times `gain`."""
+        if gain == 1.0:
+            return self
+        ahead = None if self.ahead_table is None else self.ahead_table * gain
+        return replace(self, views_table=self.views_table * gain, ahead_table=ahead)
 
     def views(self, poses: Poses) -> Array:
         """(B, 36, D + 128) all views around each walker, in the order of the panorama."""

@@ -24,6 +24,8 @@ class PolicyConfig:
     words: int = 300  # numbers per word where no word vectors were imported
     dropout: float = 0.5
     feature_dropout: float = 0.0  # of view features, channel-wise and the same for a whole walk
+    feature_gain: float = 1.0  # times view features: those of objects are faint beside directions
+    likeness: int = 0  # numbers of a code by which words and named features are compared; 0 for no such score
     max_moves: int = 10  # per step
     max_words: int = 100  # per step
 
@@ -42,6 +44,10 @@ class PolicyConfig:
             raise ConfigError(
                 f"hidden = {self.hidden} cannot be halved for two directions; give an even number."
             )
+        if self.likeness < 0:
+            raise ConfigError(f"likeness = {self.likeness} is no size; give 0 or more.")
+        if self.feature_gain <= 0:
+            raise ConfigError(f"feature_gain = {self.feature_gain} hides all features; give more than 0.")
         for field in ("dropout", "feature_dropout"):
             if not 0 <= getattr(self, field) < 1:
                 raise ConfigError(

@@ -25,7 +25,7 @@ class LearnedAgent:
     def __init__(self, model: Model, dataset: Dataset) -> None:
         self.model = model
         self.dataset = dataset
-        self.observer = observer_for(model.features, dataset)
+        self.observer = observer_for(model.features, dataset, gain=model.config.feature_gain)
         check_widths(model, self.observer)
         self.guide = Guide(model.network, self.observer)
         self._lessons: dict[int, Lessons] = {}
@@ -53,10 +53,10 @@ class LearnedAgent:
         return Trajectories(*journey.viewpoints())
 
 
-def observer_for(spec: str, dataset: Dataset) -> Observer:
-    """What walkers see under a feature spec, as torch tensors."""
+def observer_for(spec: str, dataset: Dataset, *, gain: float = 1.0) -> Observer:
+    """What walkers see under a feature spec, as torch tensors; `gain` times as loud."""
     features = open_features(dataset.folder, spec, dataset.houses)
-    return Observer.of(World.of(dataset.houses), features).to("cpu")
+    return Observer.of(World.of(dataset.houses), features).to("cpu").louder(gain)
 
 
 def check_widths(model: Model, observer: Observer) -> None:

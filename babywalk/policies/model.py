@@ -36,6 +36,7 @@ class Model:
     features: str  # the spec of the view features it sees
     view_width: int
     action_width: int
+    columns: tuple[str, ...]  # names of the features, where they have names
     frozen_words: bool
     facts: dict[str, Any]  # how it was trained, what it measured: for people
 
@@ -53,6 +54,7 @@ def new_model(
     features: str,
     view_width: int,
     action_width: int,
+    columns: tuple[str, ...] = (),
     seed: int,
 ) -> Model:
     """An untrained model; known word vectors are kept as they are, drawn ones are learned."""
@@ -60,9 +62,16 @@ def new_model(
     rows = torch.from_numpy(vocabulary.vectors(vectors, width=config.words, seed=seed))
     frozen = vectors is not None
     network = Network(
-        config, vectors=rows, frozen_words=frozen, view_width=view_width, action_width=action_width
+        config,
+        vectors=rows,
+        frozen_words=frozen,
+        view_width=view_width,
+        action_width=action_width,
+        columns=columns,
     )
-    return Model(network, vocabulary, features, view_width, action_width, frozen, {})
+    if network.likeness is not None:
+        network.likeness.learn(rows.numpy(), vocabulary.numbers, columns)
+    return Model(network, vocabulary, features, view_width, action_width, columns, frozen, {})
 
 
 def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = None) -> None:
@@ -77,6 +86,7 @@ def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = 
         "features": model.features,
         "view_width": model.view_width,
         "action_width": model.action_width,
+        "columns": list(model.columns),
         "frozen_words": model.frozen_words,
         "facts": model.facts,
     }
@@ -94,12 +104,14 @@ def load_model(path: Path) -> Model:
     record = Record.of(file, "the header", about)
     config = PolicyConfig(**about["policy"])
     vocabulary = Vocabulary(tuple(record.texts("vocabulary")))
+    columns = tuple(record.texts("columns"))
     network = Network(
         config,
         vectors=torch.zeros(len(vocabulary), record.whole("word_width")),
         frozen_words=record.truth("frozen_words"),
         view_width=record.whole("view_width"),
         action_width=record.whole("action_width"),
+        columns=columns,
     )
     put_weights(network, tensors, file)
     network.eval()
@@ -109,6 +121,7 @@ def load_model(path: Path) -> Model:
         features=record.text("features"),
         view_width=record.whole("view_width"),
         action_width=record.whole("action_width"),
+        columns=columns,
         frozen_words=record.truth("frozen_words"),
         facts=about["facts"],
     )

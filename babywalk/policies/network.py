@@ -5,11 +5,14 @@ SEQ2SEQ is the same network with the whole instruction as one step and nothing t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
 from babywalk.policies.config import PolicyConfig
 from babywalk.policies.parts.decoder import DECODERS, Decision, State
+from babywalk.policies.parts.likeness import Likeness
 from babywalk.policies.parts.memory import summary
 from babywalk.policies.parts.text import Text, TextEncoder
 from babywalk.policies.parts.trajectory import TrajectoryEncoder
@@ -22,7 +25,14 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self, config: PolicyConfig, *, vectors: Tensor, frozen_words: bool, view_width: int, action_width: int
+        self,
+        config: PolicyConfig,
+        *,
+        vectors: Tensor,
+        frozen_words: bool,
+        view_width: int,
+        action_width: int,
+        columns: tuple[str, ...] = (),  # names of the features of a view, where they have names
     ) -> None:
         super().__init__()
         hidden = config.hidden
@@ -39,6 +49,9 @@ class Network(nn.Module):
         self.decoder = DECODERS[config.decoder](
             view_width, action_width, hidden, 3 * hidden, config.action, dropout=config.dropout
         )
+        self.likeness = None
+        if config.likeness and columns:
+            self.likeness = Likeness(columns, len(vectors), config.likeness, hidden)
 
     def read(self, tokens: Tensor, lengths: Tensor) -> Text:
         """Read steps (B, L)."""
@@ -68,4 +81,7 @@ class Network(nn.Module):
     ) -> Decision:
         """Decide one action."""
         decision: Decision = self.decoder(state, views, candidates, possible, text, memory)
-        return decision
+        if self.likeness is None:
+            return decision
+        more = self.likeness(decision.grounded, decision.word_weights, text.tokens, views, candidates)
+        return replace(decision, logits=decision.logits + more)

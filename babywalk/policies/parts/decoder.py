@@ -32,6 +32,7 @@ class Decision:
 
     logits: Tensor  # (B, K), minus infinity where there is no such action
     state: State
+    grounded: Tensor  # (B, D) state and words as one, on which the scores rest
     word_weights: Tensor  # (B, L)
     view_weights: Tensor  # (B, S)
 
@@ -94,7 +95,7 @@ class CoAttend(nn.Module):
         )
         grounded, word_weights = self.read(self.drop(hidden), text.words, text.padding)
         logits = self.act(grounded, memory, candidates, possible)
-        return Decision(logits, State(hidden, cell, state.action), word_weights, view_weights)
+        return Decision(logits, State(hidden, cell, state.action), grounded, word_weights, view_weights)
 
 
 class CoGround(nn.Module):
@@ -136,7 +137,7 @@ class CoGround(nn.Module):
         hidden, cell = self.lstm(self.drop(inputs), (state.hidden, state.cell))
         grounded = torch.tanh(self.merge(self.drop(torch.cat([hidden, context], dim=1))))
         logits = self.act(grounded, memory, shown, possible)
-        return Decision(logits, State(hidden, cell, state.action), word_weights, view_weights)
+        return Decision(logits, State(hidden, cell, state.action), grounded, word_weights, view_weights)
 
 
 DECODERS = {"coattend": CoAttend, "coground": CoGround}

@@ -17,10 +17,11 @@ class Text:
     words: Tensor  # (B, L, D) a vector per word, in context
     padding: Tensor  # (B, L) bool, True where there is no word
     summary: Tensor  # (B, D) the encoder's last state: u(x)
+    tokens: Tensor  # (B, L) word numbers, 0 where there is none
 
     def __getitem__(self, which: Tensor) -> Text:
         # Rows by index_select: its gradient adds rows, where that of plain indexing adds number by number.
-        parts = (self.words, self.padding, self.summary)
+        parts = (self.words, self.padding, self.summary, self.tokens)
         return Text(*(part.index_select(0, which) for part in parts))
 
 
@@ -48,4 +49,4 @@ class TextEncoder(nn.Module):
         # Truncated before it is reversed, so that a long instruction keeps its start.
         told = backwards(tokens, lengths).masked_fill(padding, 0)
         states, last = run(self.lstm, self.drop(self.vectors(told)), lengths)
-        return Text(self.drop(backwards(states, lengths)), padding, last)
+        return Text(self.drop(backwards(states, lengths)), padding, last, tokens)
