@@ -15,7 +15,7 @@ from babywalk.assets.records import Record
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.config import from_table, merged
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import ConfigError, unknown
+from babywalk.errors import ConfigError
 from babywalk.files import read_json, write_json
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
@@ -49,7 +49,8 @@ from babywalk.policies.walking import Guide
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import train
-from babywalk.training.presets import AGENTS, PRESETS
+from babywalk.training.presets import AGENTS
+from babywalk.training.recipe import Recipe, read_recipe
 from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
 
@@ -57,17 +58,24 @@ RESULT = "result.json"  # what a run that has ended leaves
 
 
 def train_agent(
-    name: str,
+    name: str | None,
     folder: Path,
     run: Path,
     *,
-    task: str = "r4r",
-    preset: str = "small",
+    task: str | None = None,
+    preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    recipe: Path | None = None,
     resume: bool = False,
 ) -> Progress:
-    """Train an agent; the run's directory holds its settings, log, checkpoints and the model."""
-    config = _training_config(name, run, task, preset, settings or {}, resume)
+    """Train an agent; the run's directory holds its settings, log, checkpoints and the model.
+
+    What is not given is taken from the recipe, and then from the agent and the preset.
+    """
+    asked = _recipe(name, recipe)
+    over = merged({"task": task} if task else {}, settings or {})
+    config, begun_with = _training_config(asked, run, preset, over, resume)
+    name = asked.agent
     if config.threads:
         torch.set_num_threads(config.threads)
     dataset = Dataset(folder)
@@ -97,31 +105,45 @@ def train_agent(
         return evaluate(watched, walk_all(agent, watched)).scores.means()
 
     run.mkdir(parents=True, exist_ok=True)
-    write_json(run / "config.json", {"agent": name, "data": str(folder.resolve()), **asdict(config)})
+    about = {"agent": name, "recipe": begun_with, "data": str(folder.resolve())}
+    write_json(run / "config.json", {**about, **asdict(config)})
     write_json(run / "versions.json", versions())
     done = train(run, model, stages, config, evaluate_now, resume=resume)
     write_json(run / RESULT, asdict(done))
     return done
 
 
+def _recipe(name: str | None, file: Path | None) -> Recipe:
+    """The recipe in a file, or that of an agent by its name; who gives both must mean the same agent."""
+    if file is None:
+        if name is None:
+            raise ConfigError(
+                f"Say which agent to train, one of {', '.join(AGENTS)}, or give --config FILE.toml."
+            )
+        return Recipe(name)
+    found = read_recipe(file)
+    if name not in (None, found.agent):
+        raise ConfigError(
+            f"{file}: is a recipe for {found.agent!r}, not for {name!r}. Leave one of them out."
+        )
+    return found
+
+
 def _training_config(
-    name: str, run: Path, task: str, preset: str, settings: Mapping[str, Any], resume: bool
-) -> TrainingConfig:
-    """The settings of a new run, or those that a run was begun with."""
+    recipe: Recipe, run: Path, preset: str | None, over: Mapping[str, Any], resume: bool
+) -> tuple[TrainingConfig, str | None]:
+    """The settings of a new run, or those that a run was begun with; and the recipe they came from."""
     begun = run / "config.json"
     if resume and begun.exists():
         kept = read_json(begun)
         kept.pop("data", None)
-        if kept.pop("agent", name) != name:
-            raise ConfigError(f"{run}: was begun as another agent than {name!r}.")
-        return from_table(TrainingConfig, merged(kept, settings), where=str(begun))
+        named = kept.pop("recipe", None)
+        if kept.pop("agent", recipe.agent) != recipe.agent:
+            raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
+        return from_table(TrainingConfig, merged(kept, over), where=str(begun)), named
     if begun.exists():
         raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
-    for what, given, known in (("Agent", name, AGENTS), ("Preset", preset, PRESETS)):
-        if given not in known:
-            raise unknown(what, given, known)
-    table = merged(merged(PRESETS[preset], AGENTS[name]), {"task": task})
-    return from_table(TrainingConfig, merged(table, settings), where=f"{name}, preset {preset}")
+    return recipe.config(preset=preset, over=over), recipe.file.name if recipe.file else None
 
 
 def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from babywalk.cli.options import add_data, add_json, add_seed, command, say, say_json
+from babywalk.cli.options import add_data, add_json, command, say, say_json
 
 
 def add_commands(commands: Any) -> None:
@@ -20,21 +20,33 @@ def _add_train(commands: Any) -> None:
     train = command(
         commands,
         "train",
-        "train an agent: babywalk or seq2seq",
+        "train an agent: babywalk, seq2seq, or what a recipe file says",
         "babywalk train babywalk --data demo/data --task r4r --preset small --run runs/babywalk",
         "babywalk train seq2seq --data demo/data --run runs/seq2seq --set imitation.iterations=500",
+        "babywalk train --config my.toml --data demo/data --run runs/mine --set policy.gamma=5",
         "babywalk train babywalk --data demo/data --run runs/babywalk --resume",
     )
-    train.add_argument("agent", metavar="AGENT", help="babywalk or seq2seq")
+    train.add_argument(
+        "agent", nargs="?", metavar="AGENT", help="babywalk or seq2seq; a recipe names its own"
+    )
+    train.add_argument(
+        "--config", type=Path, metavar="FILE.toml", help="a recipe: an agent and any settings of its training"
+    )
     add_data(train)
     train.add_argument("--run", type=Path, required=True, metavar="DIR", help="where the run is kept")
-    train.add_argument("--task", default="r4r", metavar="TASK", help="to train on (default: r4r)")
-    train.add_argument("--preset", default="small", metavar="NAME", help="paper, small (default) or tiny")
+    train.add_argument("--task", metavar="TASK", help="to train on (default: the recipe's, or r4r)")
+    train.add_argument(
+        "--preset", metavar="NAME", help="paper, small or tiny (default: the recipe's, or small)"
+    )
     train.add_argument(
         "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change settings, as in policy.gamma=5"
     )
-    train.add_argument("--resume", action="store_true", help="go on where a run stopped")
-    add_seed(train)
+    train.add_argument(
+        "--resume", action="store_true", help="go on where a run stopped, with the settings it was begun with"
+    )
+    train.add_argument(
+        "--seed", type=int, metavar="S", help="of every random draw (default: the recipe's, or 0)"
+    )
     add_json(train)
     train.set_defaults(run_command=_train)
 
@@ -44,7 +56,7 @@ def _train(options: argparse.Namespace) -> None:
     from babywalk.config import from_assignments, merged
 
     settings = from_assignments(options.set)
-    if not options.resume:
+    if options.seed is not None and not options.resume:
         settings = merged({"seed": options.seed}, settings)
     done = experiments.train_agent(
         options.agent,
@@ -53,6 +65,7 @@ def _train(options: argparse.Namespace) -> None:
         task=options.task,
         preset=options.preset,
         settings=settings,
+        recipe=options.config,
         resume=options.resume,
     )
     if options.json:
