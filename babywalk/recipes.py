@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from babywalk.assets.dollhouse import DollhouseConfig, write_dollhouse
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
@@ -24,8 +25,15 @@ from babywalk.files import replacing_folder, write_json
 from babywalk.instructions.agreement import Agreement, agreement
 from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
-from babywalk.instructions.library import aligned, identified, is_segmented, segment_splits
+from babywalk.instructions.library import (
+    aligned,
+    identified,
+    is_segmented,
+    kept_aligned,
+    segment_splits,
+)
 from babywalk.instructions.sentences import WordLists
+from babywalk.instructions.single import SingleSteps
 from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
@@ -35,9 +43,11 @@ from babywalk.validation.evaluation import (
     Group,
     Measured,
     by_length,
+    check_goals,
     evaluate,
     summarise,
     walk_all,
+    walk_steps,
 )
 from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
@@ -166,6 +176,7 @@ class Report:
     episodes: int
     measures: dict[str, Measured]
     by_length: list[Group]
+    unit: str = "instructions"  # what `episodes` counts
 
 
 def score_results(
@@ -207,6 +218,29 @@ def evaluate_agent(
         if trajectories:
             write_results(trajectories / f"{loaded.name}_{loaded.split}.json", as_answers(walked, loaded))
         reports.append(_report(evaluate(loaded, walked), seed, per_path, length))
+    return reports
+
+
+def evaluate_single_steps(
+    name: str,
+    folder: Path,
+    tasks: Sequence[str],
+    split: str,
+    *,
+    seed: int = 0,
+    per_path: bool = False,
+    length: str | None = None,
+) -> list[Report]:
+    """Let an agent walk each aligned Baby-Step alone, and score it against the expert's stretch of path."""
+    dataset = Dataset(folder)
+    agent = _agent(name, dataset, seed)
+    reports = []
+    for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
+        check_goals(loaded)
+        single = SingleSteps.of(kept_aligned(dataset, loaded))
+        found = evaluate(single.task, walk_steps(agent, single))
+        report = _report(found, seed, per_path, length, paths=single.paths)
+        reports.append(replace(report, unit="Baby-Steps"))
     return reports
 
 
@@ -275,12 +309,19 @@ def _agent(name: str, dataset: Dataset, seed: int) -> Agent:
     return load_agent(path, dataset.folder)
 
 
-def _report(found: Evaluation, seed: int, per_path: bool, length: str | None) -> Report:
+def _report(
+    found: Evaluation,
+    seed: int,
+    per_path: bool,
+    length: str | None,
+    *,
+    paths: NDArray[np.int64] | None = None,
+) -> Report:
     return Report(
         task=found.task.name,
         split=found.task.split,
         episodes=len(found.task),
-        measures=summarise(found, seed=seed, per_path=per_path),
+        measures=summarise(found, seed=seed, per_path=per_path, paths=paths),
         by_length=by_length(found, length) if length else [],
     )
 

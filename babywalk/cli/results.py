@@ -52,6 +52,7 @@ def _add_evaluate(commands: Any) -> None:
         "let an agent walk tasks, and measure it",
         "babywalk evaluate --agent shortest --data data --on r2r --split val_unseen",
         "babywalk evaluate --agent random --data data --on r2r,r4r --split val_seen --seeds 10",
+        "babywalk evaluate --agent runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
     )
     evaluate.add_argument(
         "--agent", required=True, metavar="NAME", help="stop, random, shortest, or a run's directory or model"
@@ -67,6 +68,11 @@ def _add_evaluate(commands: Any) -> None:
     evaluate.add_argument(
         "--trajectories", type=Path, metavar="DIR", help="keep what was walked, a result file per task"
     )
+    evaluate.add_argument(
+        "--baby-steps",
+        action="store_true",
+        help="walk each aligned Baby-Step alone, from where and facing as the expert began it",
+    )
     add_measuring(evaluate)
     evaluate.set_defaults(run_command=_evaluate)
 
@@ -76,18 +82,17 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     if options.seeds < 1:
         raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
+    if options.baby_steps and options.trajectories:
+        raise ConfigError("--trajectories keeps walks of whole instructions. Leave it out with --baby-steps.")
     seeds = range(options.seed, options.seed + options.seeds)
+    common = (options.agent, options.data, options.on.split(","), options.split)
+    measuring = {"per_path": options.per_path, "length": options.by_length}
     reports = {
-        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_agent(
-            options.agent,
-            options.data,
-            options.on.split(","),
-            options.split,
-            seed=seed,
-            per_path=options.per_path,
-            length=options.by_length,
-            trajectories=options.trajectories,
+        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_single_steps(
+            *common, seed=seed, **measuring
         )
+        if options.baby_steps
+        else recipes.evaluate_agent(*common, seed=seed, trajectories=options.trajectories, **measuring)
         for seed in seeds
     }
     _say_reports(options, reports)
@@ -154,7 +159,8 @@ def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> Non
                 say(length_table(report.by_length, options.by_length))
     first = next(iter(runs.values()))
     counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
-    say(f"\nInstructions: {counts}. PL and NE in metres, the rest in percent.")
+    unit = first[0].unit
+    say(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
 
 
 def _add_submit(commands: Any) -> None:
