@@ -20,7 +20,7 @@ from babywalk.episodes.importing import Imported, RawFiles, import_into
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
-from babywalk.errors import ConfigError, unknown
+from babywalk.errors import ConfigError, DataError, unknown
 from babywalk.files import replacing_folder, write_json
 from babywalk.instructions.agreement import Agreement, agreement
 from babywalk.instructions.babysteps import BabySteps, walks_with_steps
@@ -38,6 +38,7 @@ from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
 from babywalk.validation.answers import as_answers, read_answers
+from babywalk.validation.diagnosis.diagnose import Diagnosis, diagnose
 from babywalk.validation.evaluation import (
     Evaluation,
     Group,
@@ -49,6 +50,7 @@ from babywalk.validation.evaluation import (
     walk_all,
     walk_steps,
 )
+from babywalk.validation.figures.diagnosis import draw_diagnosis
 from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
 from babywalk.validation.figures.saving import save
@@ -242,6 +244,47 @@ def evaluate_single_steps(
         report = _report(found, seed, per_path, length, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
+
+
+def diagnose_walks(
+    walks: str,
+    folder: Path,
+    task: str,
+    split: str,
+    *,
+    seed: int = 0,
+    figure: Path | None = None,
+) -> Diagnosis:
+    """Say where an agent fails: `walks` is a result file, or an agent that walks first."""
+    dataset = Dataset(folder)
+    loaded = dataset.task(task, split, seed=seed)
+    check_goals(loaded)
+    if walks.endswith(".json"):
+        walked = read_answers(Path(walks), loaded)
+    else:
+        walked = walk_all(_agent(walks, dataset, seed), loaded)
+    steps, left_out = _steps_if_there(dataset, loaded)
+    vocabulary = dataset.vocabulary() if "train" in dataset.splits else None
+    if vocabulary is None:
+        left_out.append("unknown words, which need the walks of a train split.")
+    found = diagnose(
+        evaluate(loaded, walked), steps=steps, vocabulary=vocabulary, left_out=tuple(left_out), seed=seed
+    )
+    if figure:
+        save(draw_diagnosis(found), figure)
+    return found
+
+
+def _steps_if_there(dataset: Dataset, task: Task) -> tuple[BabySteps | None, list[str]]:
+    """The Baby-Steps of a task, aligned if they were; and what is missing, with the command that makes it."""
+    try:
+        steps = identified(dataset, task)
+    except DataError as missing:
+        return None, [f"numbers of Baby-Steps, and which loses the way. {missing}"]
+    try:
+        return kept_aligned(dataset, task), []
+    except DataError as missing:
+        return steps, [f"which Baby-Step loses the way. {missing}"]
 
 
 def submit(results: Path, folder: Path, split: str, file: Path) -> int:

@@ -24,6 +24,7 @@ COMMANDS = [
     ["demo"],
     ["evaluate"],
     ["score"],
+    ["diagnose"],
     ["submit"],
     ["draw"],
     ["data", "segment"],

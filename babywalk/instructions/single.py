@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from babywalk.buildings.panorama import VIEW_HEADINGS, direction, nearest_view
 from babywalk.episodes.task import Task
 from babywalk.episodes.walks import Walks
-from babywalk.errors import DataError
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.ragged import Ragged, spread, starts
 
@@ -27,12 +26,11 @@ class SingleSteps:
     @classmethod
     def of(cls, steps: BabySteps) -> SingleSteps:
         """Every step of every episode."""
-        if steps.ends is None:
-            raise DataError("These Baby-Steps are not aligned with paths. Run 'babywalk data align'.")
-        count = steps.ends.lengths
+        ends = steps.known_ends
+        count = ends.lengths
         episode = np.repeat(np.arange(len(steps)), count)
-        number = np.arange(len(episode)) - np.repeat(steps.ends.start[:-1], count)
-        end = steps.ends.values.astype(np.int64)
+        number = np.arange(len(episode)) - np.repeat(ends.start[:-1], count)
+        end = ends.values.astype(np.int64)
         begin = np.where(number > 0, np.roll(end, 1), 0)
         chain = steps.task.chain_of(episode)
         first = steps.task.paths.start[chain] + begin  # viewpoint, in the flat array of all paths

@@ -115,19 +115,26 @@ def summarise(
 
 def by_length(evaluation: Evaluation, what: str = "words") -> list[Group]:
     """Means of the measures for ever longer instructions ("words") or paths ("metres")."""
+    table = evaluation.scores.table()
+    return [
+        Group(
+            lengths=lengths,
+            episodes=int(chosen.sum()),
+            means=dict(zip(MEASURES, table[chosen].mean(axis=0).tolist(), strict=True)),
+        )
+        for lengths, chosen in length_groups(evaluation, what).items()
+    ]
+
+
+def length_groups(evaluation: Evaluation, what: str) -> dict[str, NDArray[np.bool_]]:
+    """Ranges of lengths, and which episodes (E,) fall into each."""
     if what not in LENGTHS:
         raise unknown("Length", what, LENGTHS)
     lengths, width = LENGTHS[what]
     bins = (lengths(evaluation) // width).astype(np.int64)
-    table = evaluation.scores.table()
-    return [
-        Group(
-            lengths=f"{number * width}-{(number + 1) * width - 1}",
-            episodes=int((bins == number).sum()),
-            means=dict(zip(MEASURES, table[bins == number].mean(axis=0).tolist(), strict=True)),
-        )
-        for number in np.unique(bins).tolist()
-    ]
+    return {
+        f"{number * width}-{(number + 1) * width - 1}": bins == number for number in np.unique(bins).tolist()
+    }
 
 
 def _metres(evaluation: Evaluation) -> NDArray[np.float64]:
