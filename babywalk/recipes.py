@@ -38,6 +38,7 @@ from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
 from babywalk.validation.answers import as_answers, read_answers
+from babywalk.validation.curves import Curves, read_curves
 from babywalk.validation.diagnosis.diagnose import Diagnosis, diagnose
 from babywalk.validation.evaluation import (
     Evaluation,
@@ -50,6 +51,7 @@ from babywalk.validation.evaluation import (
     walk_all,
     walk_steps,
 )
+from babywalk.validation.figures.curves import draw_curves
 from babywalk.validation.figures.diagnosis import draw_diagnosis
 from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
@@ -285,6 +287,13 @@ def _steps_if_there(dataset: Dataset, task: Task) -> tuple[BabySteps | None, lis
         return kept_aligned(dataset, task), []
     except DataError as missing:
         return steps, [f"which Baby-Step loses the way. {missing}"]
+
+
+def learning_curves(runs: Sequence[Path], file: Path, measure: str = "SDTW") -> list[Curves]:
+    """Draw what runs wrote down while they learned."""
+    found = read_curves(runs, measure)
+    save(draw_curves(found), file)
+    return found
 
 
 def submit(results: Path, folder: Path, split: str, file: Path) -> int:

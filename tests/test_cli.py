@@ -32,6 +32,7 @@ COMMANDS = [
     ["data", "align"],
     ["segment"],
     ["train"],
+    ["curves"],
     ["follow"],
 ]
 

@@ -13,6 +13,7 @@ from babywalk.cli.options import add_data, add_json, command, say, say_json
 def add_commands(commands: Any) -> None:
     """Declare them."""
     _add_train(commands)
+    _add_curves(commands)
     _add_follow(commands)
 
 
@@ -77,6 +78,35 @@ def _train(options: argparse.Namespace) -> None:
     say(
         f"Next: babywalk evaluate --agent {options.run} --data {options.data} --on r2r,r4r --split val_unseen"
     )
+
+
+def _add_curves(commands: Any) -> None:
+    curves = command(
+        commands,
+        "curves",
+        "draw how runs learned: loss, accuracy, reward, validation",
+        "babywalk curves runs/babywalk --out curves.png",
+        "babywalk curves runs/babywalk runs/seq2seq --out curves.svg --measure CLS",
+    )
+    curves.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="directories of runs, ended or not")
+    curves.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the picture to write: png, svg or pdf"
+    )
+    curves.add_argument(
+        "--measure", default="SDTW", metavar="NAME", help="of validation: SDTW (default), SR, CLS, ..."
+    )
+    add_json(curves)
+    curves.set_defaults(run_command=_curves)
+
+
+def _curves(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    found = recipes.learning_curves(options.runs, options.out, options.measure)
+    if options.json:
+        say_json([asdict(run) for run in found])
+        return
+    say(f"Drawn in {options.out}")
 
 
 def _add_follow(commands: Any) -> None:
