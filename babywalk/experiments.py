@@ -11,12 +11,11 @@ import numpy as np
 
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
 from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS, PLANS
-from babywalk.assets.records import Record
 from babywalk.buildings.features import BLIND, open_features, sources
-from babywalk.config import from_table, merged
+from babywalk.config import merged
 from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError
-from babywalk.files import read_json, write_json
+from babywalk.files import write_json
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.library import aligned, identified, keep_aligned, segmented
@@ -46,6 +45,7 @@ from babywalk.policies.learned import LearnedAgent, observer_for
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import load_model, new_model
 from babywalk.policies.walking import Guide
+from babywalk.training.begun import has_begun, read_begun, write_begun
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import train
@@ -105,8 +105,7 @@ def train_agent(
         return evaluate(watched, walk_all(agent, watched)).scores.means()
 
     run.mkdir(parents=True, exist_ok=True)
-    about = {"agent": name, "recipe": begun_with, "data": str(folder.resolve())}
-    write_json(run / "config.json", {**about, **asdict(config)})
+    write_begun(run, agent=name, recipe=begun_with, data=folder, config=config)
     write_json(run / "versions.json", versions())
     done = train(run, model, stages, config, evaluate_now, resume=resume)
     write_json(run / RESULT, asdict(done))
@@ -133,17 +132,14 @@ def _training_config(
     recipe: Recipe, run: Path, preset: str | None, over: Mapping[str, Any], resume: bool
 ) -> tuple[TrainingConfig, str | None]:
     """The settings of a new run, or those that a run was begun with; and the recipe they came from."""
-    begun = run / "config.json"
-    if resume and begun.exists():
-        kept = read_json(begun)
-        kept.pop("data", None)
-        named = kept.pop("recipe", None)
-        if kept.pop("agent", recipe.agent) != recipe.agent:
-            raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
-        return from_table(TrainingConfig, merged(kept, over), where=str(begun)), named
-    if begun.exists():
+    if not has_begun(run):
+        return recipe.config(preset=preset, over=over), recipe.file.name if recipe.file else None
+    if not resume:
         raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
-    return recipe.config(preset=preset, over=over), recipe.file.name if recipe.file else None
+    begun = read_begun(run)
+    if begun.agent != recipe.agent:
+        raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
+    return begun.config(over), begun.recipe
 
 
 def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:
@@ -266,8 +262,7 @@ def follow_instruction(
 def load_agent(model: Path, folder: Path | None) -> LearnedAgent:
     """A trained agent in the houses of a data directory, or of the one that its run was trained on."""
     if folder is None:
-        config = model / "config.json"
-        if not config.is_file():
+        if not has_begun(model):
             raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
-        folder = Path(Record.of(config, "the run", read_json(config)).text("data"))
+        folder = read_begun(model).data
     return LearnedAgent(load_model(model), Dataset(folder))

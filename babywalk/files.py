@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,17 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: is not valid TOML ({str(error).rstrip('.')}).") from None
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """A table of numbers, texts, lists of them and such tables as TOML."""
+    plain = {name: value for name, value in table.items() if not isinstance(value, Mapping)}
+    # What JSON writes of such a value is TOML too.
+    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{name}]", toml_text(value)]
+    return "\n".join(lines)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ COMMANDS = [
     ["segment"],
     ["train"],
     ["curves"],
+    ["publish"],
     ["follow"],
 ]
 

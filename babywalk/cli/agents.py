@@ -7,13 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from babywalk.cli.options import add_data, add_json, command, say, say_json
+from babywalk.cli.options import add_data, add_json, add_split, command, say, say_json
 
 
 def add_commands(commands: Any) -> None:
     """Declare them."""
     _add_train(commands)
     _add_curves(commands)
+    _add_publish(commands)
     _add_follow(commands)
 
 
@@ -107,6 +108,56 @@ def _curves(options: argparse.Namespace) -> None:
         say_json([asdict(run) for run in found])
         return
     say(f"Drawn in {options.out}")
+
+
+def _add_publish(commands: Any) -> None:
+    publish = command(
+        commands,
+        "publish",
+        "write a run's weights and a model card made from facts",
+        "babywalk publish runs/babywalk weights/babywalk --on r2r,r4r --split val_unseen",
+        "babywalk publish runs/babywalk weights/small --precision float16 --results result.json",
+    )
+    publish.add_argument("model", type=Path, metavar="RUN", help="a run's directory")
+    publish.add_argument("folder", type=Path, metavar="DIR", help="a new folder, as in weights/NAME")
+    publish.add_argument("--data", type=Path, metavar="DIR", help="default: what the run was trained on")
+    publish.add_argument(
+        "--precision", default="float32", help="of the file: float32 (default) or float16, half as large"
+    )
+    publish.add_argument(
+        "--on", metavar="TASKS", help="tasks, with commas between, on which the card says how well it walks"
+    )
+    add_split(publish, default="val_unseen")
+    publish.add_argument(
+        "--results",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE.json",
+        help="more measures for the card: what 'babywalk evaluate --json' said",
+    )
+    add_json(publish)
+    publish.set_defaults(run_command=_publish)
+
+
+def _publish(options: argparse.Namespace) -> None:
+    from babywalk import publishing
+    from babywalk.tables import size
+
+    done = publishing.publish(
+        options.model,
+        options.folder,
+        data=options.data,
+        precision=options.precision,
+        tasks=options.on.split(",") if options.on else (),
+        split=options.split,
+        results=options.results,
+    )
+    if options.json:
+        say_json(asdict(done))
+        return
+    say(f"{done.folder}: model.safetensors ({size(done.bytes)}) and README.md, which you may want to read.")
+    say(f"Next: babywalk evaluate --agent {done.folder} --data DATA --on r4r --split val_unseen")
 
 
 def _add_follow(commands: Any) -> None:
