@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
-from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS, PLANS
+from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.config import merged
 from babywalk.episodes.dataset import Dataset
@@ -21,9 +21,9 @@ from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.library import aligned, identified, keep_aligned, segmented
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
+from babywalk.recipes import draw_in_house
 from babywalk.validation.evaluation import evaluate, walk_all
-from babywalk.validation.figures.house import Trajectory, draw_house
-from babywalk.validation.figures.saving import save
+from babywalk.validation.figures.house import Trajectory
 
 try:
     import torch
@@ -246,16 +246,7 @@ def follow_instruction(
             moved += move.to is not None
             ends[move.step] = moved
         walked = Trajectory("agent", tuple(numbers[name] for name in found.path), tuple(ends))
-        plan = agent.dataset.folder / PLANS / f"{house}.json"
-        figure = draw_house(
-            agent.dataset.houses,
-            house,
-            [walked],
-            plan=plan if plan.exists() else None,
-            title=house,
-            instruction=instruction,
-        )
-        save(figure, picture)
+        draw_in_house(agent.dataset, house, [walked], picture, title=house, instruction=instruction)
     return found
 
 

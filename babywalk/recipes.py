@@ -315,7 +315,6 @@ def draw(
 ) -> None:
     """Draw a house from above: alone, or with an episode's expert path and what result files answer to it."""
     dataset = Dataset(folder)
-    houses = dataset.houses
     trajectories: list[Trajectory] = []
     title, instruction = scan or "", ""
     if episode is not None:
@@ -335,10 +334,23 @@ def draw(
             trajectories.append(Trajectory(label, tuple(walked.tolist())))
     if scan is None:
         raise ConfigError("Say what to draw: --house SCAN, or --episode ID with --task and --split.")
-    houses.viewpoints(scan)  # refuses a house that is not there
-    plan = folder / PLANS / f"{scan}.json"
+    draw_in_house(dataset, scan, trajectories, file, title=title, instruction=instruction)
+
+
+def draw_in_house(
+    dataset: Dataset,
+    scan: str,
+    trajectories: Sequence[Trajectory],
+    file: Path,
+    *,
+    title: str = "",
+    instruction: str = "",
+) -> None:
+    """Draw trajectories in a house that must be there, over its floor plan if it has one."""
+    dataset.houses.viewpoints(scan)  # refuses a house that is not there
+    plan = dataset.folder / PLANS / f"{scan}.json"
     figure = draw_house(
-        houses,
+        dataset.houses,
         scan,
         trajectories,
         plan=plan if plan.exists() else None,
