@@ -38,7 +38,7 @@ format: $(READY)  ## let ruff format and fix the code
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
 
-bench: $(READY)  ## measure what the documentation claims
+bench: $(READY)  ## list the benchmarks, and run them on a small built-in world
 	$(RUN) -m benchmarks
 
 clean:  ## remove what make made

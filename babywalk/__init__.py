@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 
 def load(model: str | Path, data: str | Path | None = None) -> LearnedAgent:
-    """A trained agent from a run's directory or a model's file, in the houses of a data directory.
+    """A trained agent, from a run, published weights or a model's file, in the houses of a data directory.
 
     The data default to those that a run was trained on. Loaded where it is used: importing the package
     itself costs nothing.

@@ -55,6 +55,22 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
     return table
 
 
+def check_counts(config: object, *names: str) -> None:
+    """Refuse settings below 1."""
+    for name in names:
+        if getattr(config, name) < 1:
+            raise ConfigError(f"{name} = {getattr(config, name)} cannot work. Give at least 1.")
+
+
+def check_shares(config: object, *names: str) -> None:
+    """Refuse settings that are no share of a whole, or all of it."""
+    for name in names:
+        if not 0 <= getattr(config, name) < 1:
+            raise ConfigError(
+                f"{name} = {getattr(config, name)} cannot work. Give a share from 0 to below 1."
+            )
+
+
 def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:
     hints = get_type_hints(kind)
     known = [field.name for field in dataclasses.fields(kind)]

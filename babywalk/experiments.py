@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
-from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS, PLANS
-from babywalk.assets.records import Record
+from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS
 from babywalk.buildings.features import BLIND, open_features, sources
-from babywalk.config import from_table, merged
+from babywalk.config import merged
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import ConfigError, unknown
-from babywalk.files import read_json, write_json
+from babywalk.errors import ConfigError
+from babywalk.files import write_json
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.library import aligned, identified, keep_aligned, segmented
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
+from babywalk.recipes import draw_in_house
 from babywalk.validation.evaluation import evaluate, walk_all
-from babywalk.validation.figures.house import Trajectory, draw_house
-from babywalk.validation.figures.saving import save
+from babywalk.validation.figures.house import Trajectory
 
 try:
     import torch
@@ -46,10 +45,12 @@ from babywalk.policies.learned import LearnedAgent, observer_for
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import load_model, new_model
 from babywalk.policies.walking import Guide
+from babywalk.training.begun import has_begun, read_begun, write_begun
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import train
-from babywalk.training.presets import AGENTS, PRESETS
+from babywalk.training.presets import AGENTS
+from babywalk.training.recipe import Recipe, read_recipe
 from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
 
@@ -57,17 +58,24 @@ RESULT = "result.json"  # what a run that has ended leaves
 
 
 def train_agent(
-    name: str,
+    name: str | None,
     folder: Path,
     run: Path,
     *,
-    task: str = "r4r",
-    preset: str = "small",
+    task: str | None = None,
+    preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    recipe: Path | None = None,
     resume: bool = False,
 ) -> Progress:
-    """Train an agent; the run's directory holds its settings, log, checkpoints and the model."""
-    config = _training_config(name, run, task, preset, settings or {}, resume)
+    """Train an agent; the run's directory holds its settings, log, checkpoints and the model.
+
+    What is not given is taken from the recipe, and then from the agent and the preset.
+    """
+    asked = _recipe(name, recipe)
+    over = merged({"task": task} if task else {}, settings or {})
+    config, begun_with = _training_config(asked, run, preset, over, resume)
+    name = asked.agent
     if config.threads:
         torch.set_num_threads(config.threads)
     dataset = Dataset(folder)
@@ -98,31 +106,41 @@ def train_agent(
         return evaluate(watched, walk_all(agent, watched)).scores.means()
 
     run.mkdir(parents=True, exist_ok=True)
-    write_json(run / "config.json", {"agent": name, "data": str(folder.resolve()), **asdict(config)})
+    write_begun(run, agent=name, recipe=begun_with, data=folder, config=config)
     write_json(run / "versions.json", versions())
     done = train(run, model, stages, config, evaluate_now, resume=resume)
     write_json(run / RESULT, asdict(done))
     return done
 
 
+def _recipe(name: str | None, file: Path | None) -> Recipe:
+    """The recipe in a file, or that of an agent by its name; who gives both must mean the same agent."""
+    if file is None:
+        if name is None:
+            raise ConfigError(
+                f"Say which agent to train, one of {', '.join(AGENTS)}, or give --config FILE.toml."
+            )
+        return Recipe(name)
+    found = read_recipe(file)
+    if name not in (None, found.agent):
+        raise ConfigError(
+            f"{file}: is a recipe for {found.agent!r}, not for {name!r}. Leave one of them out."
+        )
+    return found
+
+
 def _training_config(
-    name: str, run: Path, task: str, preset: str, settings: Mapping[str, Any], resume: bool
-) -> TrainingConfig:
-    """The settings of a new run, or those that a run was begun with."""
-    begun = run / "config.json"
-    if resume and begun.exists():
-        kept = read_json(begun)
-        kept.pop("data", None)
-        if kept.pop("agent", name) != name:
-            raise ConfigError(f"{run}: was begun as another agent than {name!r}.")
-        return from_table(TrainingConfig, merged(kept, settings), where=str(begun))
-    if begun.exists():
+    recipe: Recipe, run: Path, preset: str | None, over: Mapping[str, Any], resume: bool
+) -> tuple[TrainingConfig, str | None]:
+    """The settings of a new run, or those that a run was begun with; and the recipe they came from."""
+    if not has_begun(run):
+        return recipe.config(preset=preset, over=over), recipe.file.name if recipe.file else None
+    if not resume:
         raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
-    for what, given, known in (("Agent", name, AGENTS), ("Preset", preset, PRESETS)):
-        if given not in known:
-            raise unknown(what, given, known)
-    table = merged(merged(PRESETS[preset], AGENTS[name]), {"task": task})
-    return from_table(TrainingConfig, merged(table, settings), where=f"{name}, preset {preset}")
+    begun = read_begun(run)
+    if begun.agent != recipe.agent:
+        raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
+    return begun.config(over), begun.recipe
 
 
 def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:
@@ -229,24 +247,14 @@ def follow_instruction(
             moved += move.to is not None
             ends[move.step] = moved
         walked = Trajectory("agent", tuple(numbers[name] for name in found.path), tuple(ends))
-        plan = agent.dataset.folder / PLANS / f"{house}.json"
-        figure = draw_house(
-            agent.dataset.houses,
-            house,
-            [walked],
-            plan=plan if plan.exists() else None,
-            title=house,
-            instruction=instruction,
-        )
-        save(figure, picture)
+        draw_in_house(agent.dataset, house, [walked], picture, title=house, instruction=instruction)
     return found
 
 
 def load_agent(model: Path, folder: Path | None) -> LearnedAgent:
     """A trained agent in the houses of a data directory, or of the one that its run was trained on."""
     if folder is None:
-        config = model / "config.json"
-        if not config.is_file():
+        if not has_begun(model):
             raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
-        folder = Path(Record.of(config, "the run", read_json(config)).text("data"))
+        folder = read_begun(model).data
     return LearnedAgent(load_model(model), Dataset(folder))

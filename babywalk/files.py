@@ -6,13 +6,19 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from babywalk.errors import DataError
+from babywalk.errors import ConfigError, DataError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def read_text(path: Path) -> str:
@@ -48,6 +54,25 @@ def read_json(path: Path) -> Any:
         raise DataError(f"{path}: is not valid JSON ({error}).") from None
     except RecursionError:
         raise DataError(f"{path}: the JSON is nested too deeply to be any known format.") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table in a TOML file."""
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: is not valid TOML ({str(error).rstrip('.')}).") from None
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """A table of numbers, texts, lists of them and such tables as TOML."""
+    plain = {name: value for name, value in table.items() if not isinstance(value, Mapping)}
+    # What JSON writes of such a value is TOML too.
+    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{name}]", toml_text(value)]
+    return "\n".join(lines)
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from babywalk.assets.dollhouse import DollhouseConfig, write_dollhouse
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
@@ -19,26 +20,39 @@ from babywalk.episodes.importing import Imported, RawFiles, import_into
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
-from babywalk.errors import ConfigError, unknown
+from babywalk.errors import ConfigError, DataError, unknown
 from babywalk.files import replacing_folder, write_json
 from babywalk.instructions.agreement import Agreement, agreement
 from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
-from babywalk.instructions.library import aligned, identified, is_segmented, segment_splits
+from babywalk.instructions.library import (
+    aligned,
+    identified,
+    is_segmented,
+    kept_aligned,
+    segment_splits,
+)
 from babywalk.instructions.sentences import WordLists
+from babywalk.instructions.single import SingleSteps
 from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
 from babywalk.validation.answers import as_answers, read_answers
+from babywalk.validation.curves import Curves, read_curves
+from babywalk.validation.diagnosis.diagnose import Diagnosis, diagnose
 from babywalk.validation.evaluation import (
     Evaluation,
     Group,
     Measured,
     by_length,
+    check_goals,
     evaluate,
     summarise,
     walk_all,
+    walk_steps,
 )
+from babywalk.validation.figures.curves import draw_curves
+from babywalk.validation.figures.diagnosis import draw_diagnosis
 from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
 from babywalk.validation.figures.saving import save
@@ -166,6 +180,7 @@ class Report:
     episodes: int
     measures: dict[str, Measured]
     by_length: list[Group]
+    unit: str = "instructions"  # what `episodes` counts
 
 
 def score_results(
@@ -210,6 +225,77 @@ def evaluate_agent(
     return reports
 
 
+def evaluate_single_steps(
+    name: str,
+    folder: Path,
+    tasks: Sequence[str],
+    split: str,
+    *,
+    seed: int = 0,
+    per_path: bool = False,
+    length: str | None = None,
+) -> list[Report]:
+    """Let an agent walk each aligned Baby-Step alone, and score it against the expert's stretch of path."""
+    dataset = Dataset(folder)
+    agent = _agent(name, dataset, seed)
+    reports = []
+    for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
+        check_goals(loaded)
+        single = SingleSteps.of(kept_aligned(dataset, loaded))
+        found = evaluate(single.task, walk_steps(agent, single))
+        report = _report(found, seed, per_path, length, paths=single.paths)
+        reports.append(replace(report, unit="Baby-Steps"))
+    return reports
+
+
+def diagnose_walks(
+    walks: str,
+    folder: Path,
+    task: str,
+    split: str,
+    *,
+    seed: int = 0,
+    figure: Path | None = None,
+) -> Diagnosis:
+    """Say where an agent fails: `walks` is a result file, or an agent that walks first."""
+    dataset = Dataset(folder)
+    loaded = dataset.task(task, split, seed=seed)
+    check_goals(loaded)
+    if walks.endswith(".json"):
+        walked = read_answers(Path(walks), loaded)
+    else:
+        walked = walk_all(_agent(walks, dataset, seed), loaded)
+    steps, left_out = _steps_if_there(dataset, loaded)
+    vocabulary = dataset.vocabulary() if "train" in dataset.splits else None
+    if vocabulary is None:
+        left_out.append("unknown words, which need the walks of a train split.")
+    found = diagnose(
+        evaluate(loaded, walked), steps=steps, vocabulary=vocabulary, left_out=tuple(left_out), seed=seed
+    )
+    if figure:
+        save(draw_diagnosis(found), figure)
+    return found
+
+
+def _steps_if_there(dataset: Dataset, task: Task) -> tuple[BabySteps | None, list[str]]:
+    """The Baby-Steps of a task, aligned if they were; and what is missing, with the command that makes it."""
+    try:
+        steps = identified(dataset, task)
+    except DataError as missing:
+        return None, [f"numbers of Baby-Steps, and which loses the way. {missing}"]
+    try:
+        return kept_aligned(dataset, task), []
+    except DataError as missing:
+        return steps, [f"which Baby-Step loses the way. {missing}"]
+
+
+def learning_curves(runs: Sequence[Path], file: Path, measure: str = "SDTW") -> list[Curves]:
+    """Draw what runs wrote down while they learned."""
+    found = read_curves(runs, measure)
+    save(draw_curves(found), file)
+    return found
+
+
 def submit(results: Path, folder: Path, split: str, file: Path) -> int:
     """Check trajectories of R2R and write them as the leaderboard reads them; returns how many."""
     task = Dataset(folder).task("r2r", split)
@@ -229,7 +315,6 @@ def draw(
 ) -> None:
     """Draw a house from above: alone, or with an episode's expert path and what result files answer to it."""
     dataset = Dataset(folder)
-    houses = dataset.houses
     trajectories: list[Trajectory] = []
     title, instruction = scan or "", ""
     if episode is not None:
@@ -249,10 +334,23 @@ def draw(
             trajectories.append(Trajectory(label, tuple(walked.tolist())))
     if scan is None:
         raise ConfigError("Say what to draw: --house SCAN, or --episode ID with --task and --split.")
-    houses.viewpoints(scan)  # refuses a house that is not there
-    plan = folder / PLANS / f"{scan}.json"
+    draw_in_house(dataset, scan, trajectories, file, title=title, instruction=instruction)
+
+
+def draw_in_house(
+    dataset: Dataset,
+    scan: str,
+    trajectories: Sequence[Trajectory],
+    file: Path,
+    *,
+    title: str = "",
+    instruction: str = "",
+) -> None:
+    """Draw trajectories in a house that must be there, over its floor plan if it has one."""
+    dataset.houses.viewpoints(scan)  # refuses a house that is not there
+    plan = dataset.folder / PLANS / f"{scan}.json"
     figure = draw_house(
-        houses,
+        dataset.houses,
         scan,
         trajectories,
         plan=plan if plan.exists() else None,
@@ -275,12 +373,19 @@ def _agent(name: str, dataset: Dataset, seed: int) -> Agent:
     return load_agent(path, dataset.folder)
 
 
-def _report(found: Evaluation, seed: int, per_path: bool, length: str | None) -> Report:
+def _report(
+    found: Evaluation,
+    seed: int,
+    per_path: bool,
+    length: str | None,
+    *,
+    paths: NDArray[np.int64] | None = None,
+) -> Report:
     return Report(
         task=found.task.name,
         split=found.task.split,
         episodes=len(found.task),
-        measures=summarise(found, seed=seed, per_path=per_path),
+        measures=summarise(found, seed=seed, per_path=per_path, paths=paths),
         by_length=by_length(found, length) if length else [],
     )
 

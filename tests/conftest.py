@@ -66,6 +66,19 @@ def segmented_dollhouse(dollhouse: Path, tmp_path_factory: pytest.TempPathFactor
     return once(tmp_path_factory, "segmented_dollhouse", make)
 
 
+@pytest.fixture(scope="session")
+def aligned_dollhouse(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The segmented data with val_seen's Baby-Steps aligned, by the quickest method; not to be changed."""
+
+    def make(folder: Path) -> None:
+        from babywalk import experiments
+
+        shutil.copytree(segmented_dollhouse, folder, dirs_exist_ok=True)
+        experiments.align_data(folder, ["r2r", "r4r"], ["val_seen"], method="proportional")
+
+    return once(tmp_path_factory, "aligned_dollhouse", make)
+
+
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """A folder made by the first test worker that needs it, and shared by all workers of the run."""
     base = factory.getbasetemp()

@@ -23,6 +23,7 @@ LEAVES = {"config", "errors", "files", "progress", "ragged", "seeding", "tables"
 TOP = [
     "recipes",
     "experiments",
+    "publishing",
     "demo",
     "cli",
     "__main__",

@@ -24,6 +24,7 @@ COMMANDS = [
     ["demo"],
     ["evaluate"],
     ["score"],
+    ["diagnose"],
     ["submit"],
     ["draw"],
     ["data", "segment"],
@@ -31,6 +32,8 @@ COMMANDS = [
     ["data", "align"],
     ["segment"],
     ["train"],
+    ["curves"],
+    ["publish"],
     ["follow"],
 ]
 
@@ -224,6 +227,31 @@ def test_a_mistake_is_answered_with_one_sentence(
     assert told.err.count("\n") == 1
     assert "Traceback" not in told.err
     assert not list(tmp_path.iterdir())  # nothing half-written
+
+
+def test_single_baby_steps(
+    aligned_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ["evaluate", "--data", aligned_dollhouse, "--on", "r4r", "--baby-steps"]
+    assert run(*base, "--agent", "shortest", "--split", "val_seen:10", "--by-length", "words") == 0
+    text = capsys.readouterr().out
+    assert "shortest r4r by length" in text
+    assert "\nBaby-Steps: " in text
+    assert run(*base, "--agent", "stop", "--split", "val_seen:10", "--json") == 0
+    (report,) = json.loads(capsys.readouterr().out)["stop"]
+    assert report["unit"] == "Baby-Steps"
+    assert report["episodes"] > 10
+    assert report["measures"]["PL"]["mean"] == 0
+    for extra, message in (
+        (
+            ["--split", "val_unseen:10"],
+            "the Baby-Steps of r4r val_unseen are not aligned with their paths. "
+            f"Run 'babywalk data align r4r --data {aligned_dollhouse} --splits val_unseen'.",
+        ),
+        (["--split", "val_seen", "--trajectories", tmp_path], "keeps walks of whole instructions"),
+    ):
+        assert run(*base, "--agent", "stop", *extra) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_malformed_results_are_told_apart(

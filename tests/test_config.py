@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
-from babywalk.config import from_assignments, from_table, merged
+from babywalk.config import check_counts, check_shares, from_assignments, from_table, merged
 from babywalk.errors import ConfigError
 
 
@@ -61,3 +61,12 @@ def test_assignments() -> None:
 
 def test_one_table_over_another() -> None:
     assert merged({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}, "d": 4}) == {"a": {"b": 1, "c": 3}, "d": 4}
+
+
+def test_ranges_are_checked_by_name() -> None:
+    check_counts(Inner(rate=1.0), "rate")
+    check_shares(Inner(rate=0.0), "rate")
+    with pytest.raises(ConfigError, match=r"rate = 0\.5 cannot work\. Give at least 1\."):
+        check_counts(Inner(rate=0.5), "rate")
+    with pytest.raises(ConfigError, match=r"rate = 1\.0 cannot work\. Give a share from 0 to below 1\."):
+        check_shares(Inner(rate=1.0), "rate")

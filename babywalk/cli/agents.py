@@ -7,12 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from babywalk.cli.options import add_data, add_json, add_seed, command, say, say_json
+from babywalk.cli.options import add_data, add_json, add_split, command, say, say_json
 
 
 def add_commands(commands: Any) -> None:
     """Declare them."""
     _add_train(commands)
+    _add_curves(commands)
+    _add_publish(commands)
     _add_follow(commands)
 
 
@@ -20,21 +22,33 @@ def _add_train(commands: Any) -> None:
     train = command(
         commands,
         "train",
-        "train an agent: babywalk or seq2seq",
+        "train an agent: babywalk, seq2seq, or what a recipe file says",
         "babywalk train babywalk --data demo/data --task r4r --preset small --run runs/babywalk",
         "babywalk train seq2seq --data demo/data --run runs/seq2seq --set imitation.iterations=500",
+        "babywalk train --config my.toml --data demo/data --run runs/mine --set policy.gamma=5",
         "babywalk train babywalk --data demo/data --run runs/babywalk --resume",
     )
-    train.add_argument("agent", metavar="AGENT", help="babywalk or seq2seq")
+    train.add_argument(
+        "agent", nargs="?", metavar="AGENT", help="babywalk or seq2seq; a recipe names its own"
+    )
+    train.add_argument(
+        "--config", type=Path, metavar="FILE.toml", help="a recipe: an agent and any settings of its training"
+    )
     add_data(train)
     train.add_argument("--run", type=Path, required=True, metavar="DIR", help="where the run is kept")
-    train.add_argument("--task", default="r4r", metavar="TASK", help="to train on (default: r4r)")
-    train.add_argument("--preset", default="small", metavar="NAME", help="paper, small (default) or tiny")
+    train.add_argument("--task", metavar="TASK", help="to train on (default: the recipe's, or r4r)")
+    train.add_argument(
+        "--preset", metavar="NAME", help="paper, small or tiny (default: the recipe's, or small)"
+    )
     train.add_argument(
         "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change settings, as in policy.gamma=5"
     )
-    train.add_argument("--resume", action="store_true", help="go on where a run stopped")
-    add_seed(train)
+    train.add_argument(
+        "--resume", action="store_true", help="go on where a run stopped, with the settings it was begun with"
+    )
+    train.add_argument(
+        "--seed", type=int, metavar="S", help="of every random draw (default: the recipe's, or 0)"
+    )
     add_json(train)
     train.set_defaults(run_command=_train)
 
@@ -44,7 +58,7 @@ def _train(options: argparse.Namespace) -> None:
     from babywalk.config import from_assignments, merged
 
     settings = from_assignments(options.set)
-    if not options.resume:
+    if options.seed is not None and not options.resume:
         settings = merged({"seed": options.seed}, settings)
     done = experiments.train_agent(
         options.agent,
@@ -53,6 +67,7 @@ def _train(options: argparse.Namespace) -> None:
         task=options.task,
         preset=options.preset,
         settings=settings,
+        recipe=options.config,
         resume=options.resume,
     )
     if options.json:
@@ -64,6 +79,85 @@ def _train(options: argparse.Namespace) -> None:
     say(
         f"Next: babywalk evaluate --agent {options.run} --data {options.data} --on r2r,r4r --split val_unseen"
     )
+
+
+def _add_curves(commands: Any) -> None:
+    curves = command(
+        commands,
+        "curves",
+        "draw how runs learned: loss, accuracy, reward, validation",
+        "babywalk curves runs/babywalk --out curves.png",
+        "babywalk curves runs/babywalk runs/seq2seq --out curves.svg --measure CLS",
+    )
+    curves.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="directories of runs, ended or not")
+    curves.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the picture to write: png, svg or pdf"
+    )
+    curves.add_argument(
+        "--measure", default="SDTW", metavar="NAME", help="of validation: SDTW (default), SR, CLS, ..."
+    )
+    add_json(curves)
+    curves.set_defaults(run_command=_curves)
+
+
+def _curves(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+
+    found = recipes.learning_curves(options.runs, options.out, options.measure)
+    if options.json:
+        say_json([asdict(run) for run in found])
+        return
+    say(f"Drawn in {options.out}")
+
+
+def _add_publish(commands: Any) -> None:
+    publish = command(
+        commands,
+        "publish",
+        "write a run's weights and a model card made from facts",
+        "babywalk publish runs/babywalk weights/babywalk --on r2r,r4r --split val_unseen",
+        "babywalk publish runs/babywalk weights/small --precision float16 --results result.json",
+    )
+    publish.add_argument("model", type=Path, metavar="RUN", help="a run's directory")
+    publish.add_argument("folder", type=Path, metavar="DIR", help="a new folder, as in weights/NAME")
+    publish.add_argument("--data", type=Path, metavar="DIR", help="default: what the run was trained on")
+    publish.add_argument(
+        "--precision", default="float32", help="of the file: float32 (default) or float16, half as large"
+    )
+    publish.add_argument(
+        "--on", metavar="TASKS", help="tasks, with commas between, on which the card says how well it walks"
+    )
+    add_split(publish, default="val_unseen")
+    publish.add_argument(
+        "--results",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE.json",
+        help="more measures for the card: what 'babywalk evaluate --json' said",
+    )
+    add_json(publish)
+    publish.set_defaults(run_command=_publish)
+
+
+def _publish(options: argparse.Namespace) -> None:
+    from babywalk import publishing
+    from babywalk.tables import size
+
+    done = publishing.publish(
+        options.model,
+        options.folder,
+        data=options.data,
+        precision=options.precision,
+        tasks=options.on.split(",") if options.on else (),
+        split=options.split,
+        results=options.results,
+    )
+    if options.json:
+        say_json(asdict(done))
+        return
+    say(f"{done.folder}: model.safetensors ({size(done.bytes)}) and README.md, which you may want to read.")
+    say(f"Next: babywalk evaluate --agent {done.folder} --data DATA --on r4r --split val_unseen")
 
 
 def _add_follow(commands: Any) -> None:

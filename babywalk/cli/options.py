@@ -49,6 +49,11 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the data directory")
 
 
+def add_task(parser: argparse.ArgumentParser) -> None:
+    """The task."""
+    parser.add_argument("--task", default="r2r", metavar="TASK", help="r2r (default), r4r, r6r or r8r")
+
+
 def add_split(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """The split, or a sample of it."""
     parser.add_argument(

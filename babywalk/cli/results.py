@@ -9,9 +9,11 @@ from typing import Any
 
 from babywalk.cli.options import (
     add_data,
+    add_json,
     add_measuring,
     add_seed,
     add_split,
+    add_task,
     command,
     named_file,
     say,
@@ -25,6 +27,7 @@ def add_commands(commands: Any) -> None:
     _add_demo(commands)
     _add_evaluate(commands)
     _add_score(commands)
+    _add_diagnose(commands)
     _add_submit(commands)
     _add_draw(commands)
 
@@ -52,6 +55,7 @@ def _add_evaluate(commands: Any) -> None:
         "let an agent walk tasks, and measure it",
         "babywalk evaluate --agent shortest --data data --on r2r --split val_unseen",
         "babywalk evaluate --agent random --data data --on r2r,r4r --split val_seen --seeds 10",
+        "babywalk evaluate --agent runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
     )
     evaluate.add_argument(
         "--agent", required=True, metavar="NAME", help="stop, random, shortest, or a run's directory or model"
@@ -67,6 +71,11 @@ def _add_evaluate(commands: Any) -> None:
     evaluate.add_argument(
         "--trajectories", type=Path, metavar="DIR", help="keep what was walked, a result file per task"
     )
+    evaluate.add_argument(
+        "--baby-steps",
+        action="store_true",
+        help="walk each aligned Baby-Step alone, from where and facing as the expert began it",
+    )
     add_measuring(evaluate)
     evaluate.set_defaults(run_command=_evaluate)
 
@@ -76,18 +85,17 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     if options.seeds < 1:
         raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
+    if options.baby_steps and options.trajectories:
+        raise ConfigError("--trajectories keeps walks of whole instructions. Leave it out with --baby-steps.")
     seeds = range(options.seed, options.seed + options.seeds)
+    common = (options.agent, options.data, options.on.split(","), options.split)
+    measuring = {"per_path": options.per_path, "length": options.by_length}
     reports = {
-        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_agent(
-            options.agent,
-            options.data,
-            options.on.split(","),
-            options.split,
-            seed=seed,
-            per_path=options.per_path,
-            length=options.by_length,
-            trajectories=options.trajectories,
+        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_single_steps(
+            *common, seed=seed, **measuring
         )
+        if options.baby_steps
+        else recipes.evaluate_agent(*common, seed=seed, trajectories=options.trajectories, **measuring)
         for seed in seeds
     }
     _say_reports(options, reports)
@@ -103,7 +111,7 @@ def _add_score(commands: Any) -> None:
     )
     score.add_argument("results", type=Path, metavar="RESULTS.json", help="in the leaderboard's format")
     add_data(score)
-    score.add_argument("--task", default="r2r", metavar="TASK", help="r2r (default), r4r, r6r or r8r")
+    add_task(score)
     add_split(score)
     score.add_argument(
         "--per-instruction", type=Path, metavar="FILE.csv", help="write the measures of every instruction"
@@ -154,7 +162,50 @@ def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> Non
                 say(length_table(report.by_length, options.by_length))
     first = next(iter(runs.values()))
     counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
-    say(f"\nInstructions: {counts}. PL and NE in metres, the rest in percent.")
+    unit = first[0].unit
+    say(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
+
+
+def _add_diagnose(commands: Any) -> None:
+    diagnose = command(
+        commands,
+        "diagnose",
+        "say where an agent fails: lengths, stopping, steps, stairs, words, houses",
+        "babywalk diagnose runs/babywalk --data data --task r4r --split val_unseen:500",
+        "babywalk diagnose walks/r4r_val_seen.json --data data --task r4r --split val_seen --figure why.png",
+    )
+    diagnose.add_argument(
+        "walks",
+        metavar="RESULTS.json|RUN",
+        help="what 'evaluate --trajectories' wrote, or an agent, which walks first",
+    )
+    add_data(diagnose)
+    add_task(diagnose)
+    add_split(diagnose)
+    diagnose.add_argument("--figure", type=Path, metavar="FILE", help="draw it too: png, svg or pdf")
+    add_seed(diagnose)
+    add_json(diagnose)
+    diagnose.set_defaults(run_command=_diagnose)
+
+
+def _diagnose(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.validation.diagnosis.table import diagnosis_text
+
+    found = recipes.diagnose_walks(
+        options.walks,
+        options.data,
+        options.task,
+        options.split,
+        seed=options.seed,
+        figure=options.figure,
+    )
+    if options.json:
+        say_json(asdict(found))
+        return
+    say(diagnosis_text(found))
+    if options.figure:
+        say(f"Drawn in {options.figure}")
 
 
 def _add_submit(commands: Any) -> None:

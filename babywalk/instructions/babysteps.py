@@ -55,6 +55,13 @@ class BabySteps:
         return len(self.sentences.values) / max(1, len(self))
 
     @property
+    def known_ends(self) -> Ragged:
+        """`ends`, which must be there."""
+        if self.ends is None:
+            raise DataError("These Baby-Steps are not aligned with paths. Run 'babywalk data align'.")
+        return self.ends
+
+    @property
     def words(self) -> Ragged:
         """E rows: how long each step is, in characters, which tell as much as words and are known."""
         rows = self.segmented.of_episodes(self.task, np.arange(len(self)))
@@ -71,10 +78,8 @@ class BabySteps:
 
     def steps(self, episode: int) -> list[BabyStep]:
         """The steps of one episode with their stretches of path."""
-        if self.ends is None:
-            raise DataError("These Baby-Steps are not aligned with paths. Run 'babywalk data align'.")
         path = self.task[episode].path
-        last = self.ends[episode].tolist()
+        last = self.known_ends[episode].tolist()
         first = [0, *last[:-1]]
         return [
             BabyStep(text, path[begin : end + 1])

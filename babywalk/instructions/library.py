@@ -94,20 +94,44 @@ def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple
     They are those that were kept, if the instructions are cut the same way; else each step gets its share of
     the path in proportion to its words.
     """
+    if kept := _kept(dataset, task, config):
+        return kept
     steps = identified(dataset, task, config)
-    folder = dataset.folder / BABYSTEPS / task.name / task.split
-    if folder.is_dir():
-        facts = details(folder).fields
-        same = (facts.get("mode"), facts.get("reading"), facts.get("max_steps"), facts.get("walks")) == (
-            config.mode,
-            config.reading,
-            config.max_steps,
-            dataset.walks_key(task.split),
-        )
-        if same and facts.get("episodes") == len(task):
-            return load_babysteps(folder, task, steps.segmented), str(facts["method"])
     states = task.paths.lengths[task.chain_of(np.arange(len(task)))]
     return replace(steps, ends=proportional(steps.words, states)), "proportional"
+
+
+def kept_aligned(dataset: Dataset, task: Task) -> BabySteps:
+    """The steps of every episode as `babywalk data align` placed them, which must have been done."""
+    if kept := _kept(dataset, task, IdentificationConfig()):
+        return kept[0]
+    raise DataError(
+        f"{dataset.folder}: the Baby-Steps of {task.name} {task.split} are not aligned with their paths. "
+        f"Run 'babywalk data align {task.name} --data {dataset.folder} --splits {task.split}'."
+    )
+
+
+def _kept(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple[BabySteps, str] | None:
+    """The steps of a task, or of a sample of one, that were aligned and kept; and by which method."""
+    folder = dataset.folder / BABYSTEPS / task.name / task.split
+    if not folder.is_dir():
+        return None
+    whole = dataset.task(task.name, task.split)
+    facts = details(folder).fields
+    wanted = {
+        "mode": config.mode,
+        "reading": config.reading,
+        "max_steps": config.max_steps,
+        "walks": dataset.walks_key(task.split),
+        "episodes": len(whole),
+    }
+    if any(facts.get(name) != value for name, value in wanted.items()):
+        return None
+    steps = load_babysteps(folder, whole, segmented(dataset, task.split))
+    numbers = whole.full_numbers(np.arange(len(whole)))
+    rows = np.searchsorted(numbers, task.full_numbers(np.arange(len(task))))
+    ends = steps.ends.take(rows) if steps.ends else None
+    return BabySteps(task, steps.segmented, steps.sentences.take(rows), ends), str(facts["method"])
 
 
 def identified(dataset: Dataset, task: Task, config: IdentificationConfig | None = None) -> BabySteps:

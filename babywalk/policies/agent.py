@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.episodes.task import Task
+from babywalk.instructions.babysteps import BabySteps
 from babywalk.navigation.world import Poses
 from babywalk.ragged import Ragged
 
@@ -31,6 +32,15 @@ class Agent(Protocol):
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """One trajectory per episode, each from the episode's start."""
+        ...
+
+
+@runtime_checkable
+class StepAgent(Protocol):
+    """An agent that remembers: it can take up an instruction in the middle, given what lies behind."""
+
+    def walk_steps(self, steps: BabySteps, episodes: Index, numbers: Index) -> Trajectories:
+        """One aligned step of each episode, with the expert's history, from where the expert began it."""
         ...
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from babywalk.buildings.features import open_features
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.errors import DataError
+from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.library import identified
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import World
 from babywalk.policies.agent import Index, Trajectories
 from babywalk.policies.following import Followed, follow
-from babywalk.policies.lessons import Lessons
+from babywalk.policies.lessons import Lesson, Lessons
 from babywalk.policies.model import Model
 from babywalk.policies.walking import Guide, greedy
 
@@ -44,11 +47,20 @@ class LearnedAgent:
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """The best action at every step."""
+        return self._walk(self.lessons(task).whole(episodes))
+
+    def walk_steps(self, steps: BabySteps, episodes: Index, numbers: Index) -> Trajectories:
+        """One aligned step of each episode, after the expert's; who reads instructions whole reads it so."""
+        config = replace(self.model.config, steps="template")
+        lessons = Lessons.of(steps, World.of(self.dataset.houses), self.model.vocabulary, config)
+        return self._walk(lessons.lesson(episodes, numbers, numbers + 1))
+
+    def _walk(self, lesson: Lesson) -> Trajectories:
         network = self.model.network
         training = network.training
         network.eval()
         with torch.inference_mode():
-            journey = self.guide.walk(self.lessons(task).whole(episodes), greedy, keep=False)
+            journey = self.guide.walk(lesson, greedy, keep=False)
         network.train(training)
         return Trajectories(*journey.viewpoints())
 

@@ -98,7 +98,7 @@ def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = 
 
 
 def load_model(path: Path) -> Model:
-    """Read a model from its file, or from a run's directory."""
+    """Read a model from its file, or from the directory of a run or of published weights."""
     file = path / "model.safetensors" if path.is_dir() else path
     tensors, about = read_tensors(file, _FORMAT)
     record = Record.of(file, "the header", about)
@@ -145,7 +145,7 @@ def read_tensors(file: Path, form: str) -> tuple[dict[str, Tensor], dict[str, An
 
 
 def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> None:
-    """Load weights into a network, all of them and no others."""
+    """Load weights into a network, all of them and no others; half precision becomes the network's own."""
     own = network.state_dict()
     missing, extra = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
     if missing or extra:
@@ -158,6 +158,8 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
                 f"{file}: weight {name!r} has the shape {tuple(tensor.shape)}; "
                 f"expected {tuple(own[name].shape)}. It was trained with other words or features."
             )
+        if tensor.dtype not in (own[name].dtype, torch.float16):
+            raise DataError(f"{file}: weight {name!r} is {tensor.dtype}; expected {own[name].dtype}.")
     network.load_state_dict(dict(tensors))
 
 

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from babywalk.episodes.statistics import words_per_instruction
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError, unknown
+from babywalk.instructions.single import SingleSteps
 from babywalk.navigation.measures import MEASURES, Scores, confidence, score
-from babywalk.policies.agent import Agent, Trajectories
+from babywalk.policies.agent import Agent, StepAgent, Trajectories
 from babywalk.progress import progress
 from babywalk.ragged import Ragged, starts
 
 _BATCH = 4096
+_STEP_BATCH = 512  # with their histories, which are views of whole walks
 _BIN_WORDS = 20  # of the paper's cross-horizon figure: instructions grouped by their length
 _BIN_METRES = 5
 
@@ -60,25 +62,45 @@ def walk_all(agent: Agent, task: Task) -> Trajectories:
         agent.walk(task, batch)
         for batch in progress(batches, f"Walking {task.name} {task.split}", unit="batch")
     ]
-    return Trajectories(
-        _stacked([item.viewpoints for item in walked]), _stacked([item.views for item in walked])
-    )
+    return _joined(walked)
 
 
-def evaluate(task: Task, trajectories: Trajectories) -> Evaluation:
-    """Score trajectories against the paths that were described."""
+def walk_steps(agent: Agent, single: SingleSteps) -> Trajectories:
+    """Let an agent walk every Baby-Step alone; who can remember is shown what lies behind."""
+    if not isinstance(agent, StepAgent):
+        return walk_all(agent, single.task)
+    batches = np.array_split(np.arange(len(single.task)), max(1, len(single.task) // _STEP_BATCH))
+    walked = [
+        agent.walk_steps(single.steps, single.episode[batch], single.number[batch])
+        for batch in progress(batches, f"Walking Baby-Steps of {single.task.name}", unit="batch")
+    ]
+    return _joined(walked)
+
+
+def check_goals(task: Task) -> None:
+    """Nothing can be measured without goals."""
     if not task.walks.has_goals:
         raise ConfigError(
             f"{task.name} {task.split} has no goals to measure against. "
             f"Write its trajectories for the leaderboard with 'babywalk submit'."
         )
+
+
+def evaluate(task: Task, trajectories: Trajectories) -> Evaluation:
+    """Score trajectories against the paths that were described."""
+    check_goals(task)
     references = task.paths.take(task.chain_of(np.arange(len(task))))
     return Evaluation(task, trajectories, score(task.houses, trajectories.viewpoints, references))
 
 
-def summarise(evaluation: Evaluation, *, seed: int = 0, per_path: bool = False) -> dict[str, Measured]:
-    """Each measure's mean over instructions, or over paths, with an interval from drawing whole paths."""
-    values, groups = evaluation.scores.table(), evaluation.paths
+def summarise(
+    evaluation: Evaluation, *, seed: int = 0, per_path: bool = False, paths: NDArray[np.int64] | None = None
+) -> dict[str, Measured]:
+    """Each measure's mean over instructions, or over paths, with an interval from drawing whole paths.
+
+    `paths` (E,) says which path each belongs to, where it is more than what was to be walked.
+    """
+    values, groups = evaluation.scores.table(), evaluation.paths if paths is None else paths
     if per_path:
         _, groups = np.unique(groups, return_inverse=True)
         count = np.bincount(groups)
@@ -93,19 +115,26 @@ def summarise(evaluation: Evaluation, *, seed: int = 0, per_path: bool = False) 
 
 def by_length(evaluation: Evaluation, what: str = "words") -> list[Group]:
     """Means of the measures for ever longer instructions ("words") or paths ("metres")."""
+    table = evaluation.scores.table()
+    return [
+        Group(
+            lengths=lengths,
+            episodes=int(chosen.sum()),
+            means=dict(zip(MEASURES, table[chosen].mean(axis=0).tolist(), strict=True)),
+        )
+        for lengths, chosen in length_groups(evaluation, what).items()
+    ]
+
+
+def length_groups(evaluation: Evaluation, what: str) -> dict[str, NDArray[np.bool_]]:
+    """Ranges of lengths, and which episodes (E,) fall into each."""
     if what not in LENGTHS:
         raise unknown("Length", what, LENGTHS)
     lengths, width = LENGTHS[what]
     bins = (lengths(evaluation) // width).astype(np.int64)
-    table = evaluation.scores.table()
-    return [
-        Group(
-            lengths=f"{number * width}-{(number + 1) * width - 1}",
-            episodes=int((bins == number).sum()),
-            means=dict(zip(MEASURES, table[bins == number].mean(axis=0).tolist(), strict=True)),
-        )
-        for number in np.unique(bins).tolist()
-    ]
+    return {
+        f"{number * width}-{(number + 1) * width - 1}": bins == number for number in np.unique(bins).tolist()
+    }
 
 
 def _metres(evaluation: Evaluation) -> NDArray[np.float64]:
@@ -116,6 +145,12 @@ LENGTHS: dict[str, tuple[Callable[[Evaluation], NDArray[np.float64]], int]] = {
     "words": (lambda evaluation: words_per_instruction(evaluation.task).astype(np.float64), _BIN_WORDS),
     "metres": (_metres, _BIN_METRES),
 }
+
+
+def _joined(walked: list[Trajectories]) -> Trajectories:
+    return Trajectories(
+        _stacked([item.viewpoints for item in walked]), _stacked([item.views for item in walked])
+    )
 
 
 def _stacked(pieces: list[Ragged]) -> Ragged:

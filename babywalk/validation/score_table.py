@@ -48,6 +48,18 @@ def length_table(groups: Sequence[Group], what: str) -> str:
     )
 
 
+def markdown_scores(rows: Mapping[str, Mapping[str, Measured]]) -> str:
+    """A table for a document: means, and under each its interval."""
+    lines = [f"| | {' | '.join(MEASURES)} |", f"|---{'|---' * len(MEASURES)}|"]
+    for name, measured in rows.items():
+        cells = [
+            f"{_number(key, found.mean)} ({_number(key, found.low)} to {_number(key, found.high)})"
+            for key, found in ((key, measured[key]) for key in MEASURES)
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def write_per_instruction(file: Path, evaluation: Evaluation) -> None:
     """A CSV with the measures of every instruction."""
     task, values = evaluation.task, evaluation.scores.table()
@@ -61,7 +73,3 @@ def write_per_instruction(file: Path, evaluation: Evaluation) -> None:
 
 def _number(measure: str, value: float) -> str:
     return f"{value:.2f}" if measure in _METRES else f"{100 * value:.1f}"
-
-
-def _range(measure: str, measured: Measured) -> str:
-    return f"{_number(measure, measured.low)}..{_number(measure, measured.high)}"

@@ -14,6 +14,7 @@ from torch import Tensor
 from babywalk.assets.manifest import component
 from babywalk.buildings.features import ViewFeatures
 from babywalk.buildings.houses import Houses
+from babywalk.config import check_counts, check_shares
 from babywalk.errors import ConfigError, DataError
 from babywalk.files import read_json, write_json
 from babywalk.instructions.alignment.encoding import places_in_text, state_vectors, stretched, word_tensors
@@ -49,13 +50,10 @@ class AlignerConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("at_least", "width", "hidden", "spans", "epochs"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} = {getattr(self, name)} cannot work. Give at least 1.")
+        check_counts(self, "at_least", "width", "hidden", "spans", "epochs")
+        check_shares(self, "dropout")
         if self.batch < 2:
             raise ConfigError(f"batch = {self.batch} cannot work: texts are compared. Give at least 2.")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} cannot work. Give a share from 0 to below 1.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from babywalk.assets.manifest import component
 from babywalk.buildings.features import ViewFeatures
+from babywalk.config import check_counts, check_shares
 from babywalk.errors import ConfigError, DataError
 from babywalk.files import read_json, write_json
 from babywalk.instructions.landmarks.classifier import LandmarkClassifier
@@ -36,11 +37,8 @@ class LandmarkConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("at_least", "channels", "hidden", "epochs", "batch"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} = {getattr(self, name)} cannot work. Give at least 1.")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} cannot work. Give a share from 0 to below 1.")
+        check_counts(self, "at_least", "channels", "hidden", "epochs", "batch")
+        check_shares(self, "dropout")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

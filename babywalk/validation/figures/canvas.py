@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from babywalk.errors import ConfigError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 DPI = 150  # 8 inches are 1200 pixels
@@ -33,6 +34,17 @@ def empty_figure(width: float, height: float) -> Figure:
 def line_colour(number: int) -> str:
     """The colour of line `number`, from 0; they repeat after seven."""
     return LINES[number % len(LINES)]
+
+
+def plain_axes(axes: Axes, below: str, beside: str = "", *, legend: bool = True) -> None:
+    """The look of every diagram: what the axes are stands at them, no frame above and to the right."""
+    axes.set_xlabel(below, fontsize=9, color=INK)
+    axes.set_ylabel(beside, fontsize=9, color=INK)
+    axes.tick_params(labelsize=8, colors=SOFT)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(FAINT)
+    if legend:
+        axes.legend(frameon=False, fontsize=8, labelcolor=INK, handlelength=2.6)
 
 
 def text_colour(ground: str) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from babywalk.episodes.statistics import Lengths
 from babywalk.errors import ConfigError
-from babywalk.validation.figures.canvas import FAINT, INK, SOFT, empty_figure, line_colour
+from babywalk.validation.figures.canvas import empty_figure, line_colour, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,14 +29,13 @@ def draw_lengths(tasks: Mapping[str, Lengths]) -> Figure:
         )
     figure = empty_figure(8.0, 3.3)
     left, right = figure.subplots(1, 2)
-    _draw(left, {name: found.words for name, found in tasks.items()}, "Words of an instruction")
+    _draw(left, {name: found.words for name, found in tasks.items()}, "Words of an instruction", "Density")
     _draw(right, {name: found.viewpoints for name, found in tasks.items()}, "Viewpoints of a path")
-    left.set_ylabel("Density", fontsize=9, color=INK)
     figure.subplots_adjust(left=0.09, right=0.985, bottom=0.15, top=0.96, wspace=0.16)
     return figure
 
 
-def _draw(axes: Axes, tasks: Mapping[str, NDArray[np.int64]], what: str) -> None:
+def _draw(axes: Axes, tasks: Mapping[str, NDArray[np.int64]], what: str, beside: str = "") -> None:
     edges = _edges(tasks.values())
     for number, (name, values) in enumerate(tasks.items()):
         if not len(values):
@@ -51,11 +50,7 @@ def _draw(axes: Axes, tasks: Mapping[str, NDArray[np.int64]], what: str) -> None
     axes.set_xlim(edges[0] - (edges[1] - edges[0]), edges[-1] + (edges[1] - edges[0]))
     axes.locator_params(axis="x", integer=True)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(what, fontsize=9, color=INK)
-    axes.tick_params(labelsize=8, colors=SOFT)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(FAINT)
-    axes.legend(frameon=False, fontsize=8, labelcolor=INK, handlelength=2.6)
+    plain_axes(axes, what, beside)
 
 
 def _edges(samples: Collection[NDArray[np.int64]]) -> NDArray[np.float64]:
