@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, addmm_flop
 
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.identification import IdentificationConfig
@@ -102,16 +102,14 @@ class Scene:
 
     def lessons(self, task: str, model: Model) -> Lessons:
         loaded, cut = self.dataset.task(task, "train"), IdentificationConfig(mode=model.config.steps)
-        return Lessons.of(
-            aligned(self.dataset, loaded, cut)[0], self.world, model.vocabulary, model.config
-        )
+        return Lessons.of(aligned(self.dataset, loaded, cut)[0], self.world, model.vocabulary, model.config)
 
 
 def imitation(scene: Scene) -> Measured:
     model = scene.model(PolicyConfig())
     guide = Guide(model.network, scene.observer)
     stage = Imitation(guide, scene.lessons("r4r", model), scene.teacher, ImitationConfig(), scene.seed)
-    return learning(scene, model, stage, 3 if scene.quick else 12)
+    return learning(model, stage, 3 if scene.quick else 12)
 
 
 def lecture(k: int) -> Callable[[Scene], Measured]:
@@ -120,7 +118,7 @@ def lecture(k: int) -> Callable[[Scene], Measured]:
         guide = Guide(model.network, scene.observer)
         lessons = scene.lessons("r4r", model)
         stage = Lecture(guide, lessons, scene.teacher, ReinforceConfig(), scene.seed, k)
-        return learning(scene, model, stage, 1 if scene.quick else 4)
+        return learning(model, stage, 1 if scene.quick else 4)
 
     return run
 
@@ -130,10 +128,10 @@ def reinforce(scene: Scene) -> Measured:
     guide = Guide(model.network, scene.observer)
     config = ReinforceConfig(batches=(64,), lectures=1)
     stage = Lecture(guide, scene.lessons("r2r", model), scene.teacher, config, scene.seed, None)
-    return learning(scene, model, stage, 1 if scene.quick else 6)
+    return learning(model, stage, 1 if scene.quick else 6)
 
 
-def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
+def learning(model: Model, stage: Stage, count: int) -> Measured:
     """Iterations as the training loop makes them."""
     network = model.network.train()
     learned = [weight for weight in network.parameters() if weight.requires_grad]
@@ -149,7 +147,7 @@ def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
             optimiser.step()
 
     iterate(0, step=True)
-    with FlopCounterMode(display=False) as counter:
+    with counting() as counter:
         for iteration in range(1, 1 + count):
             iterate(iteration, step=False)
     begin = time.perf_counter()
@@ -170,13 +168,18 @@ def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
         guide = Guide(network, scene.observer)
         with torch.inference_mode():
             guide.walk(lessons.whole(chosen[:16]), never_stop, keep=False)
-            with FlopCounterMode(display=False) as counter:
+            with counting() as counter:
                 guide.walk(lessons.whole(chosen), never_stop, keep=False)
             begin = time.perf_counter()
             guide.walk(lessons.whole(chosen), never_stop, keep=False)
         return Measured(time.perf_counter() - begin, counter.get_total_flops() / 2, len(chosen))
 
     return run
+
+
+def counting() -> FlopCounterMode:
+    """In-place products are counted like the others."""
+    return FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: addmm_flop})
 
 
 def never_stop(
@@ -248,7 +251,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    measure([ROWS[name] for name in options.rows], Scene(options.data, quick=options.quick, seed=options.seed))
+    measure(
+        [ROWS[name] for name in options.rows], Scene(options.data, quick=options.quick, seed=options.seed)
+    )
 
 
 if __name__ == "__main__":
