@@ -89,17 +89,28 @@ class Observer:
 
     def candidates(self, poses: Poses) -> Array:
         """(B, A, candidate_width) each action; zero for STOP and where `world.possible` is False."""
-        world, width = self.world, self.view_width - ORIENTATION
-        view = rows(world.facing, poses.viewpoint)  # (B, A)
-        leads = view != NOWHERE  # most viewpoints have few neighbours: only what is there is gathered
+        leads = rows(self.world.facing, poses.viewpoint) != NOWHERE  # (B, A)
+        # Most viewpoints have few neighbours: only what is there is gathered.
         walker, action = leads.nonzero() if isinstance(leads, np.ndarray) else leads.nonzero(as_tuple=True)
-        viewpoint = poses.viewpoint[walker]
-        library = namespace(view)
-        shown = library.empty((len(walker), self.candidate_width), dtype=self.orientation_table.dtype)
-        shown[:, :width] = cells(self.views_table, viewpoint, view[walker, action])
-        shown[:, width : self.view_width] = library.tile(world.directions(poses)[walker, action], (1, TILES))
-        if self.ahead_table is not None:
-            shown[:, self.view_width :] = rows(self.ahead_table, world.target[viewpoint, action])
-        seen = library.zeros((*view.shape, self.candidate_width), dtype=shown.dtype)
-        seen[walker, action] = shown
+        library, table = namespace(leads), self.orientation_table
+        seen = library.zeros((*leads.shape, self.candidate_width), dtype=table.dtype)
+        seen[walker, action] = self._towards(poses[walker], action)
         return seen
+
+    def taken(self, poses: Poses, actions: Array) -> Array:
+        """(B, candidate_width) the candidate of one action (B,) each; zero for STOP."""
+        shown = self._towards(poses, actions)
+        shown[self.world.facing[poses.viewpoint, actions] == NOWHERE] = 0
+        return shown
+
+    def _towards(self, poses: Poses, actions: Array) -> Array:
+        """Likewise, for actions that lead somewhere; anything for those that do not."""
+        world, width = self.world, self.view_width - ORIENTATION
+        library, table = namespace(self.orientation_table), self.orientation_table
+        view = world.facing[poses.viewpoint, actions].clip(0)
+        shown = library.empty((len(actions), self.candidate_width), dtype=table.dtype)
+        shown[:, :width] = cells(self.views_table, poses.viewpoint, view)
+        shown[:, width : self.view_width] = library.tile(world.direction(poses, actions), (1, TILES))
+        if self.ahead_table is not None:
+            shown[:, self.view_width :] = rows(self.ahead_table, world.target[poses.viewpoint, actions])
+        return shown

@@ -99,13 +99,17 @@ class World:
         return Poses(self.target[poses.viewpoint, actions], turned)
 
     def directions(self, poses: Poses) -> Array:
-        """(B, A, 4) sin and cos of each action's heading relative to the walker's, and of its elevation.
+        """(B, A, 4) sin and cos of each action's heading relative to the walker's, and of its elevation."""
+        return self._turned(self.bearing[poses.viewpoint], self.turn[poses.column][..., None, :])
 
-        sin(h - t) = sin h cos t - cos h sin t, and alike for cos: no angle is ever computed.
-        """
-        bearing, turn = self.bearing[poses.viewpoint], self.turn[poses.column]
+    def direction(self, poses: Poses, actions: Array) -> Array:
+        """(B, 4) likewise of one action (B,) each."""
+        return self._turned(self.bearing[poses.viewpoint, actions], self.turn[poses.column])
+
+    def _turned(self, bearing: Array, turn: Array) -> Array:
+        """sin(h - t) = sin h cos t - cos h sin t, and alike for cos: no angle is ever computed."""
         sine, cosine = bearing[..., 0], bearing[..., 1]
-        turn_sine, turn_cosine = turn[..., None, 0], turn[..., None, 1]
+        turn_sine, turn_cosine = turn[..., 0], turn[..., 1]
         relative = namespace(bearing).empty_like(bearing)
         relative[..., 0] = sine * turn_cosine - cosine * turn_sine
         relative[..., 1] = cosine * turn_cosine + sine * turn_sine

@@ -104,7 +104,7 @@ def load_model(path: Path) -> Model:
     record = Record.of(file, "the header", about)
     config = PolicyConfig(**about["policy"])
     vocabulary = Vocabulary(tuple(record.texts("vocabulary")))
-    columns = tuple(record.texts("columns"))
+    columns = tuple(record.texts("columns")) if about.get("columns") else ()
     network = Network(
         config,
         vectors=torch.zeros(len(vocabulary), record.whole("word_width")),

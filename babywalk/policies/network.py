@@ -14,6 +14,8 @@ from babywalk.policies.config import PolicyConfig
 from babywalk.policies.parts.decoder import DECODERS, Decision, State
 from babywalk.policies.parts.likeness import Likeness
 from babywalk.policies.parts.memory import summary
+from babywalk.policies.parts.readers import Readers
+from babywalk.policies.parts.scene import Scene
 from babywalk.policies.parts.text import Text, TextEncoder
 from babywalk.policies.parts.trajectory import TrajectoryEncoder
 
@@ -21,7 +23,7 @@ from babywalk.policies.parts.trajectory import TrajectoryEncoder
 class Network(nn.Module):
     """Reads a step, remembers the steps before, decides the next action.
 
-    Shapes: B walkers, L words, T actions of a walk, K to choose from, F numbers per view, A per action.
+    Shapes: B walkers, L words.
     """
 
     def __init__(
@@ -58,30 +60,29 @@ class Network(nn.Module):
         read: Text = self.text(tokens, lengths)
         return read
 
-    def recall(self, views: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """(B, 2 D) walks (B, T, ...) as they are remembered: v(y)."""
+    def recall(self, scene: Scene, actions: Tensor, lengths: Tensor) -> Tensor:
+        """(B, 2 D) walks as they are remembered: v(y). Their scenes and actions lie end to end."""
         if self.trajectory is None:
-            return views.new_zeros(len(views), 2 * self.config.hidden)
-        recalled: Tensor = self.trajectory(views, actions, lengths)
+            return actions.new_zeros(len(lengths), 2 * self.config.hidden)
+        recalled: Tensor = self.trajectory(scene, actions, lengths)
         return recalled
 
-    def begin(self, text: Text) -> State:
+    def begin(self, readers: Readers) -> State:
         """The state in which a step begins: what was read, and no action before."""
-        hidden = torch.tanh(self.first_state(text.summary))
+        hidden = torch.tanh(self.first_state(readers.text.summary))
+        hidden = hidden.index_select(0, readers.seats // readers.copies)
         return State(hidden, torch.zeros_like(hidden), hidden.new_zeros(len(hidden), self.action_width))
 
     def forward(
         self,
         state: State,
-        views: Tensor,  # (B, 36, F)
-        candidates: Tensor,  # (B, K, A)
-        possible: Tensor,  # (B, K) bool
-        text: Text,
+        scene: Scene,
+        readers: Readers,
         memory: Tensor,  # (B, M) as read from the memory
     ) -> Decision:
         """Decide one action."""
-        decision: Decision = self.decoder(state, views, candidates, possible, text, memory)
+        decision: Decision = self.decoder(state, scene, readers, memory)
         if self.likeness is None:
             return decision
-        more = self.likeness(decision.grounded, decision.word_weights, text.tokens, views, candidates)
+        more = self.likeness(decision.state.hidden, decision.word_weights, readers, scene)
         return replace(decision, logits=decision.logits + more)

@@ -21,7 +21,10 @@ from babywalk.navigation.world import STOP, Poses
 from babywalk.policies.lessons import Lesson, Walked
 from babywalk.policies.network import Network
 from babywalk.policies.parts.decoder import Decision, State
+from babywalk.policies.parts.deferred import deferring
 from babywalk.policies.parts.memory import Memory
+from babywalk.policies.parts.readers import Readers
+from babywalk.policies.parts.scene import Scene
 from babywalk.policies.parts.text import Text
 from babywalk.ragged import Ragged
 
@@ -95,6 +98,10 @@ class Guide:
 
     def walk(self, lesson: Lesson, choose: Choice, *, copies: int = 1, keep: bool = True) -> Journey:
         """Walk a lesson; with copies, each row by several walkers who share what was read and remembered."""
+        with deferring(self.network):
+            return self._walk(lesson, choose, copies, keep)
+
+    def _walk(self, lesson: Lesson, choose: Choice, copies: int, keep: bool) -> Journey:
         text, told = self._read(lesson)
         memory = self._history(lesson, told)
         owner = torch.arange(len(lesson)).repeat_interleave(copies)
@@ -104,17 +111,18 @@ class Guide:
         journey = Journey(poses)
         seen_through = self._dropout(len(owner))
         for step in range(int(count.max()) if len(count) else 0):
+            told_now = torch.nonzero(count > step)[:, 0]
+            readers = Readers.of(text[first[told_now] + step].trimmed(), copies)
             here = torch.nonzero(count[owner] > step)[:, 0]
-            rows = first[owner[here]] + step
             context = self.network.memory.read(memory[here])
             moments = self._step(
-                step, here, rows, text[rows], context, poses[here], choose, seen_through, lesson.moves
-            )
+                step, here, first[owner[here]] + step, readers, context, poses[here], choose, seen_through,
+                lesson.moves,
+            )  # fmt: skip
             ended = _last_poses(poses, moments)
             if keep or step + 1 < int(count.max()):
-                memory = self._remember(
-                    memory, here, text.summary.index_select(0, rows), moments, seen_through
-                )
+                told = readers.text.summary.repeat_interleave(copies, dim=0)
+                memory = self._remember(memory, here, told, moments, seen_through)
             # Level, as every step begins.
             poses = Poses(ended.viewpoint, ended.view % COLUMNS + COLUMNS)
             journey.moments.extend(moments)
@@ -130,7 +138,7 @@ class Guide:
         text = self.network.read(
             torch.from_numpy(rows.padded(fill=0).astype(np.int64)), torch.from_numpy(rows.lengths)
         )
-        return text[torch.arange(behind, len(rows))], text.summary[:behind]
+        return text.after(behind), text.summary[:behind]
 
     def _history(self, lesson: Lesson, told: Tensor) -> Memory:
         """The memory of what the expert did before: each step encoded once, then added oldest first."""
@@ -155,24 +163,15 @@ class Guide:
         start = torch.as_tensor(walked.start)
         length = start[1:] - start[:-1]
         walk = torch.repeat_interleave(torch.arange(len(length)), length)
-        place = torch.arange(len(walk)) - start[:-1][walk]
-        steps = int(length.max())
-        views = self._views(poses, None if channels is None else channels[walk])
-        taken = self._candidates(poses, None if channels is None else channels[walk])[
-            torch.arange(len(walk)), actions
-        ]
-        padded_views = views.new_zeros(len(length), steps, *views.shape[1:])
-        padded_views[walk, place] = views
-        padded_actions = taken.new_zeros(len(length), steps, taken.shape[1])
-        padded_actions[walk, place] = taken
-        return self.network.recall(padded_views, padded_actions, length)
+        scene = Scene(self.observer, poses, None if channels is None else channels[walk])
+        return self.network.recall(scene, scene.taken(actions), length)
 
     def _step(
         self,
         step: int,
         walkers: Tensor,
         rows: Tensor,
-        text: Text,
+        readers: Readers,
         memory: Tensor,
         poses: Poses,
         choose: Choice,
@@ -181,12 +180,10 @@ class Guide:
     ) -> list[Moment]:
         """One Baby-Step of some walkers: until all have stopped or made all moves they may."""
         moments: list[Moment] = []
-        state = self.network.begin(text)
+        state = self.network.begin(readers)
         for _ in range(moves):
-            hidden = None if channels is None else channels[walkers]
-            candidates = self._candidates(poses, hidden)
-            possible = self.world.possible[poses.viewpoint]
-            decision = self.network(state, self._views(poses, hidden), candidates, possible, text, memory)
+            scene = Scene(self.observer, poses, None if channels is None else channels[walkers])
+            decision = self.network(state, scene, readers, memory)
             actions = choose(decision, walkers, poses.viewpoint, rows)
             after = self.world.step(poses, actions)
             choices = self.world.target[poses.viewpoint]
@@ -194,11 +191,10 @@ class Guide:
             on = torch.nonzero(actions != STOP)[:, 0]
             if not len(on):
                 break
-            taken = candidates[torch.arange(len(actions)), actions]
-            state = State(decision.state.hidden, decision.state.cell, taken)
+            state = State(decision.state.hidden, decision.state.cell, scene.taken(actions))
             poses = after
             if len(on) < len(walkers):
-                walkers, rows, poses, text = walkers[on], rows[on], poses[on], text[on]
+                walkers, rows, poses, readers = walkers[on], rows[on], poses[on], readers[on]
                 state, memory = state[on], memory.index_select(0, on)
         return moments
 
@@ -225,18 +221,6 @@ class Guide:
         walked = Walked(before, actions, start)
         done = self._recall(walked, None if channels is None else channels[walkers])
         return memory.put(walkers, self.network.memory.add(memory[walkers], told, done))
-
-    def _views(self, poses: Poses, channels: Tensor | None) -> Tensor:
-        views: Tensor = self.observer.views(poses)
-        if channels is not None:
-            views[..., : channels.shape[1]] *= channels[:, None]
-        return views
-
-    def _candidates(self, poses: Poses, channels: Tensor | None) -> Tensor:
-        candidates: Tensor = self.observer.candidates(poses)
-        if channels is not None:
-            candidates[..., : channels.shape[1]] *= channels[:, None]
-        return candidates
 
     def _dropout(self, walkers: int) -> Tensor | None:
         """(B, D) which channels of the view features a walker sees on its whole way; None for all."""

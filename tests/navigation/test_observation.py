@@ -81,3 +81,9 @@ def test_torch_sees_as_numpy_does(data: Path, houses: Houses, spec: str) -> None
     tensors = Poses(torch.as_tensor(poses.viewpoint), torch.as_tensor(poses.view))
     assert np.allclose(other.views(tensors).numpy(), sees.views(poses))
     assert np.allclose(other.candidates(tensors).numpy(), sees.candidates(poses))
+
+
+def test_what_was_taken_is_one_of_the_candidates(data: Path, houses: Houses) -> None:
+    poses, actions = Poses(np.array([0, 2, 0]), np.array([12, 12 + 6, 3])), np.array([2, 1, 0])
+    seen = observer(data, houses, "plain")
+    assert (seen.taken(poses, actions) == seen.candidates(poses)[np.arange(3), actions]).all()

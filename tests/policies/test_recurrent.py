@@ -1,48 +1,52 @@
 from __future__ import annotations
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
-from babywalk.policies.parts.recurrent import BothWays, backwards, run
+from babywalk.policies.parts.recurrent import BothWays, run
 
 LENGTHS = st.lists(st.integers(1, 7), min_size=1, max_size=9)
 
 
-@given(LENGTHS)
-def test_rows_run_as_packed_ones_do(lengths: list[int]) -> None:
+def rows(lengths: list[int]) -> list[torch.Tensor]:
     torch.manual_seed(0)
-    lstm, sizes = nn.LSTM(3, 4, batch_first=True), torch.tensor(lengths)
-    inputs = torch.randn(len(lengths), max(lengths), 3)
-    states, last = run(lstm, inputs, sizes)
-    packed, (ended, _) = lstm(pack_padded_sequence(inputs, sizes, batch_first=True, enforce_sorted=False))
-    expected, _ = pad_packed_sequence(packed, batch_first=True)
-    inside = torch.arange(max(lengths)) < sizes[:, None]
-    assert torch.allclose(states[inside], expected[inside], atol=1e-6)
-    assert torch.allclose(last, ended[0], atol=1e-6)
+    return [torch.randn(length, 3, dtype=torch.float64, requires_grad=True) for length in lengths]
+
+
+@given(LENGTHS, st.booleans())
+def test_rows_run_as_packed_ones_do(lengths: list[int], reverse: bool) -> None:
+    lstm, inputs = nn.LSTM(3, 4).double(), rows(lengths)
+    states, last = run(lstm, torch.cat(inputs), torch.tensor(lengths), reverse=reverse)
+    turned = [row.flip(0) if reverse else row for row in inputs]
+    packed, (ended, _) = lstm(pack_sequence(turned, enforce_sorted=False))
+    expected = torch.cat([row.flip(0) if reverse else row for row in unpack_sequence(packed)])
+    assert torch.allclose(states, expected)
+    assert torch.allclose(last, ended[0])
+    # Gradients of states and last states together, of inputs and of every weight.
+    weights = [*inputs, *lstm.parameters()]
+    mix, end = torch.randn_like(states), torch.randn_like(last)
+    ours = torch.autograd.grad((states * mix).sum() + (last * end).sum(), weights)
+    theirs = torch.autograd.grad((expected * mix).sum() + (ended[0] * end).sum(), weights)
+    assert all(torch.allclose(one, two) for one, two in zip(ours, theirs, strict=True))
 
 
 @given(LENGTHS)
 def test_both_ways_as_a_bidirectional_one_does(lengths: list[int]) -> None:
-    torch.manual_seed(0)
-    ours, sizes = BothWays(3, 4), torch.tensor(lengths)
-    theirs = nn.LSTM(3, 2, batch_first=True, bidirectional=True)
+    ours, theirs = BothWays(3, 4).double(), nn.LSTM(3, 2, bidirectional=True).double()
     forth, back = ours.forth.state_dict(), ours.back.state_dict()
     theirs.load_state_dict({**forth, **{f"{name}_reverse": weight for name, weight in back.items()}})
-    inputs = torch.randn(len(lengths), max(lengths), 3)
-    states, last = ours(inputs, sizes)
-    packed, (ended, _) = theirs(pack_padded_sequence(inputs, sizes, batch_first=True, enforce_sorted=False))
-    expected, _ = pad_packed_sequence(packed, batch_first=True)
-    inside = torch.arange(max(lengths)) < sizes[:, None]
-    assert torch.allclose(states[inside], expected[inside], atol=1e-6)
-    assert torch.allclose(last, torch.cat([ended[0], ended[1]], dim=1), atol=1e-6)
+    inputs = rows(lengths)
+    states, last = ours(torch.cat(inputs), torch.tensor(lengths))
+    packed, (ended, _) = theirs(pack_sequence(inputs, enforce_sorted=False))
+    assert torch.allclose(states, torch.cat(unpack_sequence(packed)))
+    assert torch.allclose(last, torch.cat([ended[0], ended[1]], dim=1))
 
 
-def test_backwards_by_hand() -> None:
-    rows = torch.tensor([[1, 2, 3], [4, 5, 0]])
-    assert backwards(rows, torch.tensor([3, 2]))[:, :2].tolist() == [[3, 2], [5, 4]]
-    assert backwards(rows[..., None], torch.tensor([3, 2])).shape == (2, 3, 1)
-    assert backwards(rows, torch.tensor([1, 1]))[:, 0].tolist() == pytest.approx([1, 4])
+def test_inputs_that_nothing_learns_from_get_no_gradient() -> None:
+    lstm = nn.LSTM(3, 4)
+    states, _ = run(lstm, torch.randn(3, 3), torch.tensor([2, 1]))
+    states.sum().backward()
+    assert all(weight.grad is not None for weight in lstm.parameters())

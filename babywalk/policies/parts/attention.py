@@ -1,9 +1,13 @@
-"""Looking: which views and which words matter for the walker's current state."""
+"""Looking and reading: which views and which words matter for the walker's current state."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+
+from babywalk.policies.parts.deferred import Linear
+from babywalk.policies.parts.readers import Readers
+from babywalk.policies.parts.scene import Scene
 
 
 class ViewAttention(nn.Module):
@@ -14,42 +18,44 @@ class ViewAttention(nn.Module):
 
     def __init__(self, hidden: int, view_width: int) -> None:
         super().__init__()
-        self.query = nn.Linear(hidden, view_width, bias=False)
+        self.query = Linear(hidden, view_width, bias=False)
 
-    def forward(
+    def forward(self, state: Tensor, scene: Scene) -> tuple[Tensor, Tensor]:  # seen (B, F), weights (B, S)
+        """Attend to what lies around."""
+        return scene.look(self.query(state))
+
+    def among(
         self,
         state: Tensor,  # (B, D)
         views: Tensor,  # (B, S, F)
-        absent: Tensor | None = None,  # (B, S) bool, True where there is no view
+        absent: Tensor,  # (B, S) bool, True where there is no view
     ) -> tuple[Tensor, Tensor]:  # seen (B, F), weights (B, S)
-        """Attend."""
+        """Attend to views that are laid out."""
         score = torch.bmm(views, self.query(state)[..., None])[..., 0]
-        if absent is not None:
-            score = score.masked_fill(absent, -torch.inf)
-        weights = score.softmax(dim=1)
+        weights = score.masked_fill(absent, -torch.inf).softmax(dim=1)
         return torch.bmm(weights[:, None], views)[:, 0], weights
 
 
 class SoftDot(nn.Module):
     """Read the words that matter for the walker's state: a linear query, a dot product with each word.
 
-    Shapes: B walkers, L words (padded), D hidden units.
+    Shapes: B walkers, R texts, L words (padded), D hidden units.
     """
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.query = nn.Linear(hidden, hidden, bias=False)
+        self.query = Linear(hidden, hidden, bias=False)
 
     def forward(
         self,
         state: Tensor,  # (B, D)
-        words: Tensor,  # (B, L, D)
-        padding: Tensor,  # (B, L) bool, True where there is no word
+        readers: Readers,  # B of them
+        words: Tensor,  # (R, L, D)
     ) -> tuple[Tensor, Tensor]:  # context (B, D), weights (B, L)
         """Attend."""
-        score = torch.bmm(words, self.query(state)[..., None])[..., 0]
-        weights = score.masked_fill(padding, -torch.inf).softmax(dim=1)
-        return torch.bmm(weights[:, None], words)[:, 0], weights
+        score = readers.compared(self.query(state), words)
+        weights = score.masked_fill(readers.padding, -torch.inf).softmax(dim=1)
+        return readers.mixed(weights, words), weights
 
 
 class WordAttention(nn.Module):
@@ -58,14 +64,13 @@ class WordAttention(nn.Module):
     def __init__(self, hidden: int) -> None:
         super().__init__()
         self.read = SoftDot(hidden)
-        self.out = nn.Linear(2 * hidden, hidden, bias=False)
+        self.out = Linear(2 * hidden, hidden, bias=False)
 
     def forward(
         self,
         state: Tensor,  # (B, D)
-        words: Tensor,  # (B, L, D)
-        padding: Tensor,  # (B, L) bool, True where there is no word
+        readers: Readers,  # B of them
     ) -> tuple[Tensor, Tensor]:  # state and words as one (B, D), weights (B, L)
         """Attend."""
-        context, weights = self.read(state, words, padding)
-        return torch.tanh(self.out(torch.cat([context, state], dim=1))), weights
+        context, weights = self.read(state, readers, readers.text.words)
+        return torch.tanh(self.out(context, state)), weights

@@ -9,8 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from babywalk.policies.parts.attention import SoftDot, ViewAttention, WordAttention
+from babywalk.policies.parts.deferred import Linear, LSTMCell
+from babywalk.policies.parts.dropout import Dropout
 from babywalk.policies.parts.memory import evened
-from babywalk.policies.parts.text import Text
+from babywalk.policies.parts.readers import Readers
+from babywalk.policies.parts.scene import Scene
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +35,6 @@ class Decision:
 
     logits: Tensor  # (B, K), minus infinity where there is no such action
     state: State
-    grounded: Tensor  # (B, D) state and words as one, on which the scores rest
     word_weights: Tensor  # (B, L)
     view_weights: Tensor  # (B, S)
 
@@ -40,30 +42,30 @@ class Decision:
 class ActionScore(nn.Module):
     """A two-layer MLP over [state, memory], multiplied with each embedded action, and a linear score.
 
-    Shapes: B walkers, K actions, A numbers per action, E of an embedded one.
+    Shapes: B walkers, A numbers per action, E of an embedded one.
     """
 
     def __init__(self, state: int, memory: int, action: int, embedded: int, *, dropout: float) -> None:
         super().__init__()
-        self.mix = nn.Sequential(
-            nn.Linear(state + memory, state), nn.ReLU(), nn.Dropout(dropout), nn.Linear(state, embedded)
+        self.mix = nn.ModuleList(
+            [Linear(state + memory, state), nn.ReLU(), Dropout(dropout), Linear(state, embedded)]
         )
-        self.embed = nn.Linear(action, embedded)
+        self.embed = Linear(action, embedded)
         self.score = nn.Linear(embedded, 1)
 
     def forward(
         self,
         state: Tensor,  # (B, D)
         memory: Tensor,  # (B, M)
-        candidates: Tensor,  # (B, K, A)
-        possible: Tensor,  # (B, K) bool
-    ) -> Tensor:  # (B, K)
-        """Score."""
-        wanted = self.mix(torch.cat([evened(state), memory], dim=1))
-        # score(wanted * embed(a)) = (wanted * score.weight) . embed(a) + bias: one product per action.
-        weighed = wanted * self.score.weight
-        logits = torch.bmm(self.embed(candidates), weighed[..., None])[..., 0] + self.score.bias
-        return logits.masked_fill(~possible, -torch.inf)
+    ) -> tuple[Tensor, Tensor]:  # (B, A) and (B, 1)
+        """What is wanted: an action is scored by its product with the first, plus the second.
+
+        score(wanted * embed(a)) = (wanted * score.weight) . (W a + b) + bias, and W is moved to the left side
+        of the product: it is one multiplication for each walker instead of one for each of its actions.
+        """
+        first, squash, drop, last = self.mix
+        weighed = last(drop(squash(first(evened(state), memory)))) * self.score.weight
+        return self.embed.turned(weighed), (weighed @ self.embed.bias)[:, None] + self.score.bias
 
 
 class CoAttend(nn.Module):
@@ -73,29 +75,27 @@ class CoAttend(nn.Module):
         self, view: int, action: int, hidden: int, memory: int, embedded: int, *, dropout: float
     ) -> None:
         super().__init__()
-        self.drop = nn.Dropout(dropout)
+        self.drop = Dropout(dropout)
         self.look = ViewAttention(hidden, view)
-        self.lstm = nn.LSTMCell(action + view, hidden)
+        self.lstm = LSTMCell(action + view, hidden)
         self.read = WordAttention(hidden)
         self.act = ActionScore(hidden, memory, action, embedded, dropout=dropout)
 
     def forward(
         self,
         state: State,
-        views: Tensor,  # (B, 36, F)
-        candidates: Tensor,  # (B, K, A)
-        possible: Tensor,  # (B, K) bool
-        text: Text,
+        scene: Scene,
+        readers: Readers,
         memory: Tensor,  # (B, M)
     ) -> Decision:
         """One step."""
-        seen, view_weights = self.look(state.hidden, views)
-        hidden, cell = self.lstm(
-            self.drop(torch.cat([state.action, seen], dim=1)), (state.hidden, state.cell)
-        )
-        grounded, word_weights = self.read(self.drop(hidden), text.words, text.padding)
-        logits = self.act(grounded, memory, candidates, possible)
-        return Decision(logits, State(hidden, cell, state.action), grounded, word_weights, view_weights)
+        seen, view_weights = self.look(state.hidden, scene)
+        inputs = (self.drop(state.action), self.drop(seen))
+        hidden, cell = self.lstm.step(inputs, state.hidden, state.cell)
+        grounded, word_weights = self.read(self.drop(hidden), readers)
+        wanted, offset = self.act(grounded, memory)
+        logits = (scene.compare(wanted) + offset).masked_fill(~scene.possible, -torch.inf)
+        return Decision(logits, State(hidden, cell, state.action), word_weights, view_weights)
 
 
 class CoGround(nn.Module):
@@ -108,36 +108,36 @@ class CoGround(nn.Module):
     ) -> None:
         super().__init__()
         del view  # it looks at candidates alone
-        self.drop = nn.Dropout(dropout)
+        self.drop = Dropout(dropout)
         # Layer instead of batch norm: a single walker must be scored as it is in a crowd.
         self.candidate = nn.Sequential(nn.Linear(action, embedded), nn.LayerNorm(embedded), nn.ReLU())
         self.look = ViewAttention(hidden, embedded)
         self.read = SoftDot(hidden)
-        self.previous = nn.Linear(action, embedded)
-        self.lstm = nn.LSTMCell(hidden + 2 * embedded, hidden)
-        self.merge = nn.Linear(2 * hidden, hidden)
+        self.previous = Linear(action, embedded)
+        self.lstm = LSTMCell(hidden + 2 * embedded, hidden)
+        self.merge = Linear(2 * hidden, hidden)
         self.act = ActionScore(hidden, memory, embedded, embedded, dropout=dropout)
 
     def forward(
         self,
         state: State,
-        views: Tensor,  # (B, 36, F)
-        candidates: Tensor,  # (B, K, A)
-        possible: Tensor,  # (B, K) bool
-        text: Text,
+        scene: Scene,
+        readers: Readers,
         memory: Tensor,  # (B, M)
     ) -> Decision:
         """One step."""
-        del views
-        words = text.words + positions(text.words.shape[1], text.words.shape[2])
-        context, word_weights = self.read(state.hidden, words, text.padding)
-        shown = self.candidate(candidates)
-        seen, view_weights = self.look(state.hidden, shown, ~possible)
-        inputs = torch.cat([context, seen, self.previous(state.action)], dim=1)
-        hidden, cell = self.lstm(self.drop(inputs), (state.hidden, state.cell))
-        grounded = torch.tanh(self.merge(self.drop(torch.cat([hidden, context], dim=1))))
-        logits = self.act(grounded, memory, shown, possible)
-        return Decision(logits, State(hidden, cell, state.action), grounded, word_weights, view_weights)
+        words = readers.text.words
+        words = words + positions(words.shape[1], words.shape[2])
+        context, word_weights = self.read(state.hidden, readers, words)
+        shown = self.candidate(scene.candidates())
+        seen, view_weights = self.look.among(state.hidden, shown, ~scene.possible)
+        inputs = (self.drop(part) for part in (context, seen, self.previous(state.action)))
+        hidden, cell = self.lstm.step(tuple(inputs), state.hidden, state.cell)
+        grounded = torch.tanh(self.merge(self.drop(hidden), self.drop(context)))
+        wanted, offset = self.act(grounded, memory)
+        logits = torch.bmm(shown, wanted[..., None])[..., 0] + offset
+        logits = logits.masked_fill(~scene.possible, -torch.inf)
+        return Decision(logits, State(hidden, cell, state.action), word_weights, view_weights)
 
 
 DECODERS = {"coattend": CoAttend, "coground": CoGround}

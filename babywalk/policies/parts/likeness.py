@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from babywalk.assets.tokens import tokenise
+from babywalk.policies.parts.deferred import Linear
+from babywalk.policies.parts.readers import Readers
+from babywalk.policies.parts.scene import Scene
 
 # What a column's name says about where a thing is seen or how it was classed, not what it is.
 _KINDS = ("far", "group", "sees", "room")
@@ -23,9 +26,9 @@ _KINDS = ("far", "group", "sees", "room")
 class Likeness(nn.Module):
     """Adds to each action's score how alike the attended words and the seen objects are.
 
-    Each kind of column (near, far, by group) has a likeness of its own; the walker's state says what each is
-    worth. STOP shows what is all around: the mean and the highest likeness of the views.
-    Shapes: B walkers, L words, K actions, S views, C columns, E numbers of a code, P kinds, D hidden units.
+    The walker's state says what each kind of column (near, far, by group) is worth. STOP shows what lies all
+    around: the mean and the highest likeness of the views.
+    Shapes: B walkers, L words, K actions, C columns, E numbers of a code, P kinds, D hidden units.
     """
 
     kinds: Tensor
@@ -35,9 +38,9 @@ class Likeness(nn.Module):
         super().__init__()
         self.words = nn.Embedding(words, code).requires_grad_(False)  # codes, as those of the columns
         self.register_buffer("columns", torch.zeros(len(columns), code))
-        kinds = torch.from_numpy(kinds_of(columns)).float()
-        self.register_buffer("kinds", kinds, persistent=False)
-        self.worth = nn.Linear(hidden, 3 * kinds.shape[1])
+        kinds = torch.from_numpy(kinds_of(columns).T.copy()).float()
+        self.register_buffer("kinds", kinds, persistent=False)  # (P, C)
+        self.worth = Linear(hidden, 2 * len(kinds) + 2)
         nn.init.zeros_(self.worth.weight)
         nn.init.ones_(self.worth.bias)
 
@@ -51,20 +54,18 @@ class Likeness(nn.Module):
         self,
         state: Tensor,  # (B, D)
         word_weights: Tensor,  # (B, L)
-        tokens: Tensor,  # (B, L) word numbers
-        views: Tensor,  # (B, S, C and more)
-        candidates: Tensor,  # (B, K, C and more)
+        readers: Readers,
+        scene: Scene,
     ) -> Tensor:  # (B, K)
         """What to add to the scores."""
-        count = len(self.columns)
-        meant = torch.bmm(word_weights[:, None], self.words(tokens))[:, 0] @ self.columns.T  # (B, C)
-        meant_by_kind = meant[..., None] * self.kinds  # (B, C, P)
-        around = torch.bmm(views[..., :count], meant_by_kind)
-        shown = torch.bmm(candidates[..., :count], meant_by_kind)
-        worth, mean_worth, most_worth = self.worth(state)[:, None].chunk(3, dim=2)  # (B, 1, P) each
-        scores = (shown * worth).sum(dim=2)
-        stop = (around.mean(dim=1) * mean_worth[:, 0] + around.amax(dim=1) * most_worth[:, 0]).sum(dim=1)
-        return torch.cat([scores[:, :1] + stop[:, None], scores[:, 1:]], dim=1)
+        meant = readers.mixed(word_weights, self.words(readers.text.tokens)) @ self.columns.T  # (B, C)
+        going, stopping, on_mean, on_most = self.worth(state).split_with_sizes(
+            [len(self.kinds), len(self.kinds), 1, 1], dim=1
+        )
+        around = scene.around(meant * (stopping @ self.kinds))
+        stop = on_mean * around.mean(dim=1, keepdim=True) + on_most * around.amax(dim=1, keepdim=True)
+        scores = scene.compare_features(meant * (going @ self.kinds))
+        return torch.cat([stop, scores[:, 1:]], dim=1)
 
 
 def kinds_of(columns: tuple[str, ...]) -> NDArray[np.bool_]:

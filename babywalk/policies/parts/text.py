@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from babywalk.policies.parts.recurrent import backwards, run
+from babywalk.policies.parts.dropout import Dropout
+from babywalk.policies.parts.recurrent import run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,10 +20,24 @@ class Text:
     summary: Tensor  # (B, D) the encoder's last state: u(x)
     tokens: Tensor  # (B, L) word numbers, 0 where there is none
 
+    def __len__(self) -> int:
+        return len(self.summary)
+
     def __getitem__(self, which: Tensor) -> Text:
         # Rows by index_select: its gradient adds rows, where that of plain indexing adds number by number.
         parts = (self.words, self.padding, self.summary, self.tokens)
         return Text(*(part.index_select(0, which) for part in parts))
+
+    def after(self, first: int) -> Text:
+        """Without the first so many."""
+        return Text(self.words[first:], self.padding[first:], self.summary[first:], self.tokens[first:])
+
+    def trimmed(self) -> Text:
+        """Without places that no instruction has a word in."""
+        longest = int((~self.padding).sum(dim=1).max())
+        return Text(
+            self.words[:, :longest], self.padding[:, :longest], self.summary, self.tokens[:, :longest]
+        )
 
 
 class TextEncoder(nn.Module):
@@ -36,7 +51,7 @@ class TextEncoder(nn.Module):
         self.vectors = nn.Embedding(vectors.shape[0], vectors.shape[1], padding_idx=0)  # (V, W)
         self.vectors.weight.data.copy_(vectors)
         self.vectors.weight.requires_grad_(not frozen)
-        self.drop = nn.Dropout(dropout)
+        self.drop = Dropout(dropout)
         self.lstm = nn.LSTM(vectors.shape[1], hidden, batch_first=True)
 
     def forward(
@@ -46,7 +61,8 @@ class TextEncoder(nn.Module):
     ) -> Text:
         """Read; words come back in the order in which they stand in the text."""
         padding = torch.arange(tokens.shape[1]) >= lengths[:, None]
-        # Truncated before it is reversed, so that a long instruction keeps its start.
-        told = backwards(tokens, lengths).masked_fill(padding, 0)
-        states, last = run(self.lstm, self.drop(self.vectors(told)), lengths)
-        return Text(self.drop(backwards(states, lengths)), padding, last, tokens)
+        places = (~padding).flatten().nonzero()[:, 0]
+        told = self.vectors(tokens.flatten()[places])
+        states, last = run(self.lstm, self.drop(told), lengths, reverse=True)
+        words = states.new_zeros(tokens.numel(), states.shape[1]).index_copy(0, places, self.drop(states))
+        return Text(words.view(*tokens.shape, -1), padding, last, tokens)

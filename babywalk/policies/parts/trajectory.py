@@ -6,32 +6,33 @@ import torch
 from torch import Tensor, nn
 
 from babywalk.policies.parts.attention import ViewAttention
+from babywalk.policies.parts.dropout import Dropout
 from babywalk.policies.parts.recurrent import BothWays
+from babywalk.policies.parts.scene import Scene
 
 
 class TrajectoryEncoder(nn.Module):
     """v: the first Bi-LSTM reads the actions, each of its states looks at the panorama of its step, and the
     second Bi-LSTM reads what was seen; the last states of both are the encoding (section 4.4, appendix B.1).
 
-    Shapes: B walks, T steps (padded), F numbers per view, A numbers per action, D hidden units.
+    Shapes: B walks, S steps of all of them, F numbers per view, A numbers per action, D hidden units.
     """
 
     def __init__(self, view_width: int, action_width: int, hidden: int, *, dropout: float) -> None:
         super().__init__()
-        self.drop = nn.Dropout(dropout)
+        self.drop = Dropout(dropout)
         self.actions = BothWays(action_width, hidden)
         self.look = ViewAttention(hidden, view_width)
         self.states = BothWays(view_width, hidden)
 
     def forward(
         self,
-        views: Tensor,  # (B, T, 36, F)
-        actions: Tensor,  # (B, T, A)
+        scene: Scene,  # of S poses, one walk after another
+        actions: Tensor,  # (S, A)
         lengths: Tensor,  # (B,) steps, at least 1
     ) -> Tensor:  # (B, 2 D)
         """Encode whole walks."""
-        batch, steps = actions.shape[:2]
         told, done = self.actions(self.drop(actions), lengths)
-        seen, _ = self.look(told.reshape(batch * steps, -1), views.flatten(0, 1))
-        _, saw = self.states(self.drop(seen.view(batch, steps, -1)), lengths)
+        seen, _ = self.look(told, scene)
+        _, saw = self.states(self.drop(seen), lengths)
         return torch.cat([done, saw], dim=1)

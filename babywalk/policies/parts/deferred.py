@@ -1,0 +1,165 @@
+"""Layers that are used at every move of a walk, and whose weights learn in one go.
+
+The gradient of a weight is a sum over all uses of its layer: one product of two small matrices and one sweep
+over the whole weight for each. Inside `deferring` every use only writes down what came in and what came back;
+when the last has come back, a single large product makes the sum. Elsewhere these are torch's own layers,
+with the same parameters under the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+from babywalk.policies.parts.gates import gated
+
+
+class Ledger:
+    """The uses of one weight (O, I): y = x W^T + b, with x in one or several parts side by side."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self.weight = weight.detach()
+        self.bias = None if bias is None else bias.detach()
+        self.uses: list[tuple[tuple[Tensor, ...], Tensor]] = []
+        # Every use takes it as an input, so that autograd closes the ledger after it has gone through all.
+        self.opened: Tensor = _Open.apply(self, weight, bias)  # type: ignore[no-untyped-call]  # torch does not type it
+
+    def use(self, *parts: Tensor) -> Tensor:
+        """The layer's output (B, O) for inputs (B, ...) that make up I together."""
+        made: Tensor = _Use.apply(self, self.opened, *parts)  # type: ignore[no-untyped-call]
+        return made
+
+    def pieces(self, parts: Sequence[Tensor]) -> list[Tensor]:
+        """The columns of the weight that each part meets."""
+        return _columns(self.weight, parts)
+
+    def close(self) -> tuple[Tensor, Tensor | None]:
+        """The gradients of weight and bias."""
+        parts, back = zip(*self.uses, strict=True)
+        self.uses = []
+        gradient = torch.cat(back)
+        found = torch.empty_like(self.weight)
+        inputs = [torch.cat(uses) for uses in zip(*parts, strict=True)]
+        for part, piece in zip(inputs, _columns(found, inputs), strict=True):
+            torch.mm(gradient.t(), part, out=piece)
+        return found, None if self.bias is None else gradient.sum(dim=0)
+
+
+class _Open(Function):
+    """From the parameters to the ledger of their uses."""
+
+    @staticmethod
+    def forward(ctx: Any, ledger: Ledger, weight: Tensor, bias: Tensor | None) -> Tensor:  # noqa: ARG004
+        ctx.ledger = ledger
+        return weight.new_empty(0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, _: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *ctx.ledger.close()
+
+
+class _Use(Function):
+    """One use: gradients go on to the inputs that want one, and the rest is written down."""
+
+    @staticmethod
+    def forward(ctx: Any, ledger: Ledger, opened: Tensor, *parts: Tensor) -> Tensor:  # noqa: ARG004
+        ctx.ledger = ledger
+        ctx.save_for_backward(*parts)
+        first, *others = zip(parts, ledger.pieces(parts), strict=True)
+        made = nn.functional.linear(*first, ledger.bias)
+        for part, piece in others:
+            made.addmm_(part, piece.t())
+        return made
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, back: Tensor) -> tuple[Tensor | None, ...]:
+        ledger, parts = ctx.ledger, ctx.saved_tensors
+        ledger.uses.append((parts, back))
+        wanted = ctx.needs_input_grad[2:]
+        pieces = zip(ledger.pieces(parts), wanted, strict=True)
+        return None, back.new_empty(0), *(back @ piece if wants else None for piece, wants in pieces)
+
+
+class Linear(nn.Linear):
+    """A linear layer over one or several parts (B, ...) side by side, which are never joined."""
+
+    ledger: Ledger | None = None
+    turned_ledger: Ledger | None = None
+
+    def open(self) -> None:
+        """Defer from now on."""
+        self.ledger = Ledger(self.weight, self.bias)
+        self.turned_ledger = Ledger(self.weight.t(), None)
+
+    def close(self) -> None:
+        """Defer no more; what was deferred is settled by its gradient."""
+        self.ledger = self.turned_ledger = None
+
+    def forward(self, *parts: Tensor) -> Tensor:
+        """(B, O)."""
+        if self.ledger is not None:
+            return self.ledger.use(*parts)
+        return nn.functional.linear(_joined(parts), self.weight, self.bias)
+
+    def turned(self, wanted: Tensor) -> Tensor:
+        """W^T applied to (B, O): the one vector (B, I) whose product with any x is that of `wanted` with W x.
+
+        To compare many x with one vector, it is this vector that is cheaper to carry over.
+        """
+        if self.turned_ledger is not None:
+            return self.turned_ledger.use(wanted)
+        return wanted @ self.weight
+
+
+class LSTMCell(nn.LSTMCell):
+    """A step of an LSTM over inputs in one or several parts side by side."""
+
+    ledgers: tuple[Ledger, Ledger] | None = None
+
+    def open(self) -> None:
+        """Defer from now on."""
+        self.ledgers = (Ledger(self.weight_ih, self.bias_ih), Ledger(self.weight_hh, self.bias_hh))
+
+    def close(self) -> None:
+        """Defer no more."""
+        self.ledgers = None
+
+    def step(self, parts: tuple[Tensor, ...], hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+        """The next hidden state and cell (B, D)."""
+        if self.ledgers is None:
+            hidden, cell = self(_joined(parts), (hidden, cell))
+            return hidden, cell
+        told, kept = self.ledgers
+        return gated(told.use(*parts) + kept.use(hidden), cell)
+
+
+@contextmanager
+def deferring(network: nn.Module) -> Iterator[None]:
+    """Inside, the layers of a network defer the gradients of their weights, if there will be any."""
+    layers = [layer for layer in network.modules() if isinstance(layer, (Linear, LSTMCell))]
+    if not torch.is_grad_enabled():
+        layers = []
+    for layer in layers:
+        layer.open()
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.close()
+
+
+def _columns(matrix: Tensor, parts: Sequence[Tensor]) -> list[Tensor]:
+    """The columns of a matrix that parts side by side stand for."""
+    return list(matrix.split_with_sizes([part.shape[1] for part in parts], dim=1))
+
+
+def _joined(parts: tuple[Tensor, ...]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)

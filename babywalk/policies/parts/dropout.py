@@ -1,0 +1,31 @@
+"""Dropout whose masks are cheap to draw.
+
+torch draws a number per unit and compares it, one by one; here 16 bits decide on a unit, and one draw of 64
+decides on four of them. A share is met to 1 in 65,536, and what is kept is scaled by what is in truth kept.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+_STEPS = 1 << 16
+
+
+def kept(shape: torch.Size, share: float, dtype: torch.dtype) -> Tensor:
+    """A mask that drops a share of units: 0 for these, and for the others what keeps the mean."""
+    dropped = round(share * _STEPS)
+    count = shape.numel()
+    bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
+    stays = bits[:count].view(shape) >= dropped - _STEPS // 2
+    return stays.to(dtype).mul_(_STEPS / (_STEPS - dropped))
+
+
+class Dropout(nn.Dropout):
+    """As torch's, in training and in evaluation."""
+
+    def forward(self, units: Tensor) -> Tensor:
+        """Some of them."""
+        if not self.training or self.p == 0:
+            return units
+        return units * kept(units.shape, self.p, units.dtype)

@@ -1,0 +1,260 @@
+"""How fast the paper's network learns and walks: python benchmarks/agent.py --data DIR
+
+The network is that of the `paper` preset, untrained, over random 2048-d features in float16; lessons are the
+real ones of R4R and R2R train. A row of learning is a whole iteration: walks, loss, gradient, clipping and
+the optimiser's step; walkers act by chance, as in training. In the rows of evaluation nobody stops, so that
+every walker makes all ten moves of each of its steps.
+
+Multiply-adds are those of all matrix products that are run, counted on the same batches; the peak is that of
+a product of two large matrices, measured in the same run before and after each row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode, addmm_flop
+
+from babywalk.episodes.dataset import Dataset
+from babywalk.instructions.identification import IdentificationConfig
+from babywalk.instructions.library import aligned, identified
+from babywalk.navigation.observation import Observer
+from babywalk.navigation.teacher import Teacher
+from babywalk.navigation.world import STOP, World
+from babywalk.policies.config import PolicyConfig
+from babywalk.policies.lessons import Lessons
+from babywalk.policies.model import Model, new_model
+from babywalk.policies.parts.decoder import Decision
+from babywalk.policies.walking import Guide
+from babywalk.training.config import ImitationConfig, ReinforceConfig
+from babywalk.training.stages import Imitation, Lecture, Stage
+
+WIDTH = 2048  # numbers per view
+WHOLE = {"steps": "whole", "memory": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is measured: the authors' release on such a machine, and what we set out to reach."""
+
+    name: str
+    release: float
+    target: float
+    unit: str
+    run: Callable[[Scene], Measured]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Seconds, multiply-adds and decisions of a run of `count` iterations or instructions."""
+
+    seconds: float
+    products: float
+    count: int
+
+
+class Scene:
+    """Everything that the rows share, made when it is first asked for."""
+
+    def __init__(self, folder: Path, *, quick: bool, seed: int) -> None:
+        self.dataset = Dataset(folder)
+        self.quick = quick
+        self.seed = seed
+        self.world = World.of(self.dataset.houses)
+
+    @cached_property
+    def observer(self) -> Observer:
+        """Over random features of the houses that are walked in; pages of the others are never touched."""
+        houses = self.dataset.houses
+        table = np.zeros((len(houses.names), 36, WIDTH), dtype=np.float16)
+        random = np.random.default_rng(self.seed)
+        pool = random.random(1 << 24, dtype=np.float32).astype(np.float16)
+        for split in ("train", "val_unseen"):
+            for house in np.unique(houses.house_of[self.dataset.walks(split).paths.values]):
+                for viewpoint in range(houses.first[house], houses.first[house + 1]):
+                    begin = random.integers(len(pool) - 36 * WIDTH)
+                    table[viewpoint] = pool[begin : begin + 36 * WIDTH].reshape(36, WIDTH)
+        narrow = np.zeros((len(table), 36, 1), dtype=np.float16)
+        return replace(Observer.over(self.world, narrow).to("cpu"), views_table=torch.from_numpy(table))
+
+    @cached_property
+    def teacher(self) -> Teacher:
+        return Teacher.of(self.dataset.houses).to("cpu")
+
+    def model(self, config: PolicyConfig) -> Model:
+        return new_model(
+            config,
+            self.dataset.vocabulary(),
+            self.dataset.word_vectors(),
+            features="random",
+            view_width=self.observer.view_width,
+            action_width=self.observer.candidate_width,
+            seed=self.seed,
+        )
+
+    def lessons(self, task: str, model: Model) -> Lessons:
+        loaded, cut = self.dataset.task(task, "train"), IdentificationConfig(mode=model.config.steps)
+        return Lessons.of(aligned(self.dataset, loaded, cut)[0], self.world, model.vocabulary, model.config)
+
+
+def imitation(scene: Scene) -> Measured:
+    model = scene.model(PolicyConfig())
+    guide = Guide(model.network, scene.observer)
+    stage = Imitation(guide, scene.lessons("r4r", model), scene.teacher, ImitationConfig(), scene.seed)
+    return learning(model, stage, 3 if scene.quick else 12)
+
+
+def lecture(k: int) -> Callable[[Scene], Measured]:
+    def run(scene: Scene) -> Measured:
+        model = scene.model(PolicyConfig())
+        guide = Guide(model.network, scene.observer)
+        lessons = scene.lessons("r4r", model)
+        stage = Lecture(guide, lessons, scene.teacher, ReinforceConfig(), scene.seed, k)
+        return learning(model, stage, 1 if scene.quick else 4)
+
+    return run
+
+
+def reinforce(scene: Scene) -> Measured:
+    model = scene.model(PolicyConfig(**WHOLE))
+    guide = Guide(model.network, scene.observer)
+    config = ReinforceConfig(batches=(64,), lectures=1)
+    stage = Lecture(guide, scene.lessons("r2r", model), scene.teacher, config, scene.seed, None)
+    return learning(model, stage, 1 if scene.quick else 6)
+
+
+def learning(model: Model, stage: Stage, count: int) -> Measured:
+    """Iterations as the training loop makes them."""
+    network = model.network.train()
+    learned = [weight for weight in network.parameters() if weight.requires_grad]
+    optimiser = torch.optim.Adam(learned, lr=stage.learning_rate, weight_decay=stage.weight_decay)
+
+    def iterate(iteration: int, *, step: bool) -> None:
+        torch.manual_seed(iteration)
+        outcome = stage.iterate(iteration, 0.0)
+        optimiser.zero_grad(set_to_none=True)
+        outcome.loss.backward()
+        torch.nn.utils.clip_grad_norm_(learned, stage.clip)
+        if step:
+            optimiser.step()
+
+    iterate(0, step=True)
+    with counting() as counter:
+        for iteration in range(1, 1 + count):
+            iterate(iteration, step=False)
+    begin = time.perf_counter()
+    for iteration in range(1, 1 + count):
+        iterate(iteration, step=True)
+    return Measured(time.perf_counter() - begin, counter.get_total_flops() / 2, count)
+
+
+def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
+    def run(scene: Scene) -> Measured:
+        model = scene.model(PolicyConfig())
+        network = model.network.eval()
+        loaded = scene.dataset.task(task, "val_unseen")
+        steps = identified(scene.dataset, loaded, IdentificationConfig(mode=model.config.steps))
+        lessons = Lessons.of(steps, scene.world, model.vocabulary, model.config)
+        few = count // 4 if scene.quick else count
+        chosen = np.random.default_rng(scene.seed).permutation(len(loaded))[:few]
+        guide = Guide(network, scene.observer)
+        with torch.inference_mode():
+            guide.walk(lessons.whole(chosen[:16]), never_stop, keep=False)
+            with counting() as counter:
+                guide.walk(lessons.whole(chosen), never_stop, keep=False)
+            begin = time.perf_counter()
+            guide.walk(lessons.whole(chosen), never_stop, keep=False)
+        return Measured(time.perf_counter() - begin, counter.get_total_flops() / 2, len(chosen))
+
+    return run
+
+
+def counting() -> FlopCounterMode:
+    """In-place products are counted like the others."""
+    return FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: addmm_flop})
+
+
+def never_stop(
+    decision: Decision,
+    walkers: torch.Tensor,  # noqa: ARG001
+    viewpoints: torch.Tensor,  # noqa: ARG001
+    rows: torch.Tensor,  # noqa: ARG001
+) -> torch.Tensor:
+    """The best action that moves."""
+    logits = decision.logits.clone()
+    logits[:, STOP] = -torch.inf
+    return logits.argmax(dim=1)
+
+
+PER_ITERATION, PER_SECOND = "s per iteration", "instructions/s"
+ROWS = {
+    "imitation": Row("imitation, batch 100", 2.6, 1.0, PER_ITERATION, imitation),
+    "lecture1": Row("lecture 1, batch 50 x 8", 14.5, 3.0, PER_ITERATION, lecture(1)),
+    "lecture4": Row("lecture 4, batch 20 x 8", 67.0, 7.0, PER_ITERATION, lecture(4)),
+    "reinforce": Row("RL without history, batch 64 x 8", 9.3, 2.5, PER_ITERATION, reinforce),
+    "r2r": Row("walking R2R, 10 moves per step", 35.0, 200.0, PER_SECOND, evaluation("r2r", 2000)),
+    "r8r": Row("walking R8R, 10 moves per step", 5.6, 40.0, PER_SECOND, evaluation("r8r", 400)),
+}
+
+
+def peak() -> float:
+    """Multiply-adds per second of a large matrix product."""
+    size = 2048
+    one, two = torch.rand(size, size), torch.rand(size, size)
+    seconds = []
+    for _ in range(6):
+        begin = time.perf_counter()
+        one @ two
+        seconds.append(time.perf_counter() - begin)
+    return size**3 / min(seconds)
+
+
+def measure(rows: Sequence[Row], scene: Scene) -> None:
+    print(
+        f"{'':36}{'release':>9}{'ours':>9}{'ratio':>8}{'target':>9}  {'':17}"
+        f"{'G multiply-adds':>16}{'G/s':>7}{'peak':>6}{'share':>7}"
+    )
+    for row in rows:
+        before = peak()
+        found = row.run(scene)
+        best = (before + peak()) / 2
+        ours = found.seconds / found.count
+        ratio = row.release / ours
+        if row.unit == PER_SECOND:
+            ours = 1 / ours
+            ratio = ours / row.release
+        rate = found.products / found.seconds
+        print(
+            f"{row.name:36}{row.release:9.1f}{ours:9.2f}{ratio:7.1f}x{row.target:9.1f}  {row.unit:17}"
+            f"{found.products / found.count / 1e9:16.2f}{rate / 1e9:7.0f}{best / 1e9:6.0f}{rate / best:7.0%}"
+        )
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{'peak memory of all of this':36}{8.0:9.1f}{used:9.2f}{8 / used:7.1f}x{4.0:9.1f}  GB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="a data directory with R4R and R8R built")
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), help="what to measure")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="fewer iterations and instructions")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    measure(
+        [ROWS[name] for name in options.rows], Scene(options.data, quick=options.quick, seed=options.seed)
+    )
+
+
+if __name__ == "__main__":
+    main()

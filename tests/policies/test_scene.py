@@ -1,0 +1,87 @@
+"""Scenes against the same views and candidates laid out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from builders import connectivity
+
+from babywalk.buildings.houses import Houses
+from babywalk.navigation.observation import Observer
+from babywalk.navigation.world import Poses, World
+from babywalk.policies.parts import scene as scenes
+from babywalk.policies.parts.scene import Gatherings, Scene
+
+WIDTH = 3
+
+
+@pytest.fixture(params=[(False, False), (True, False), (False, True)], ids=["plain", "ahead", "channels"])
+def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Walkers at a star's middle and tips, some of them at the same place; laid out two places at a time."""
+    monkeypatch.setattr(scenes, "_AT_A_TIME", 36 * WIDTH * 2)
+    look_ahead, some_channels = request.param
+    star = connectivity(
+        "h", [(0, 0, 0), (2, 0, 1), (0, 2, 0), (-2, 0, 0), (4, 0, 1)], [(0, 1), (0, 2), (0, 3), (1, 4)]
+    )
+    random = np.random.default_rng(0)
+    world = World.of(Houses.of([star]))
+    ahead = random.random((5, WIDTH)).astype(np.float16) if look_ahead else None
+    observer = Observer.over(world, random.random((5, 36, WIDTH)).astype(np.float16), ahead).to("cpu")
+    poses = Poses(torch.tensor([1, 0, 0, 4, 3, 0, 2]), torch.tensor([12, 3, 35, 20, 13, 3, 7]))
+    channels = torch.rand(7, WIDTH) if some_channels else None
+    return Scene(observer, poses, channels)
+
+
+def laid_out(scene: Scene) -> torch.Tensor:
+    views = scene.observer.views(scene.poses)
+    if scene.channels is not None:
+        views[..., :WIDTH] *= scene.channels[:, None]
+    return views.double()
+
+
+def doubled(scene: Scene) -> Scene:
+    return Scene(scene.observer, scene.poses, None if scene.channels is None else scene.channels.double())
+
+
+def test_looking_as_at_views_laid_out(scene: Scene) -> None:
+    torch.manual_seed(0)
+    query = torch.randn(7, WIDTH + 128, dtype=torch.float64, requires_grad=True)
+    views = laid_out(scene)
+    expected_weights = torch.einsum("bsf,bf->bs", views, query).softmax(dim=1)
+    expected = torch.einsum("bsf,bs->bf", views, expected_weights)
+    seen, weights = doubled(scene).look(query)
+    assert torch.allclose(weights, expected_weights, atol=1e-6)
+    assert torch.allclose(seen, expected, atol=1e-6)
+    mix, stress = torch.randn_like(seen), torch.randn_like(weights)
+    for of_seen in (1, 0):
+        ours = (seen * mix * of_seen).sum() + (weights * stress).sum()
+        theirs = (expected * mix * of_seen).sum() + (expected_weights * stress).sum()
+        found, wanted = (torch.autograd.grad(loss, query, retain_graph=True)[0] for loss in (ours, theirs))
+        assert torch.allclose(found, wanted, atol=1e-6)
+    (found,) = torch.autograd.grad((weights * stress).sum(), query)
+    assert torch.allclose(found, wanted, atol=1e-6)
+
+
+def test_comparing_as_with_candidates_laid_out(scene: Scene) -> None:
+    torch.manual_seed(0)
+    wanted = torch.randn(7, scene.observer.candidate_width, dtype=torch.float64, requires_grad=True)
+    found = doubled(scene).compare(wanted)
+    expected = torch.einsum("bka,ba->bk", scene.candidates().double(), wanted)
+    assert torch.allclose(found, expected, atol=1e-6)
+    mix = torch.randn_like(found)
+    gradients = [torch.autograd.grad((one * mix).sum(), wanted)[0] for one in (found, expected)]
+    assert torch.allclose(*gradients, atol=1e-6)
+
+
+def test_what_was_taken_is_one_of_the_candidates(scene: Scene) -> None:
+    actions = torch.tensor([1, 0, 3, 1, 0, 2, 1])
+    assert torch.equal(scene.taken(actions), scene.candidates()[torch.arange(7), actions])
+    assert not scene.taken(actions)[[1, 4]].any()  # STOP
+
+
+def test_who_stands_with_whom() -> None:
+    found = Gatherings.of(torch.tensor([5, 3, 5, 9, 3, 5]))
+    assert found.viewpoints.tolist() == [5, 3, 9]
+    assert found.crowds == [3, 2, 1]
+    assert found.members.tolist() == [[0, 2, 5], [1, 4, 6], [3, 6, 6]]
