@@ -18,6 +18,7 @@ class ImitationConfig:
     learning_rate: float = 1e-4
     weight_decay: float = 5e-4
     teacher_share: float = 0.0  # of walkers: 0 is student forcing, 1 teacher forcing
+    chain: int = 1  # the most steps walked in a row; beyond the first, the history is the walker's own
     clip: float = 10.0  # of the gradient's norm
     warm_up: int = 0  # iterations over which the learning rate rises
     decay_from: float = 1.0  # share of the iterations after which it falls to zero, linearly

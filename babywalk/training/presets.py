@@ -38,7 +38,8 @@ PRESETS: dict[str, dict[str, Any]] = {
             "imitation": 0.3,
         },
         "averaging": 0.995,
-        "validate_every": 250,
+        "validate_every": 50,
+        "validate_on": "val_seen:300",
         "checkpoint_every": 100,
     },
     "tiny": {
@@ -52,5 +53,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 PRESETS["demo"] = merged(
     PRESETS["small"],
-    {"imitation": {"iterations": 1200}, "reinforce": {"iterations": 40}, "validate_on": "val_seen:150"},
+    {
+        "imitation": {"iterations": 1200},
+        "reinforce": {"iterations": 40},
+        "validate_every": 200,
+        "validate_on": "val_seen:150",
+    },
 )

@@ -65,8 +65,9 @@ class Imitation:
     def iterate(self, iteration: int, baseline: float) -> Outcome:  # noqa: ARG002
         """Cross-entropy of the teacher's actions where the walkers went."""
         draw = generator(self.seed, self.name, iteration)
+        config = self.config
         loss, right = imitate(
-            self.guide, self.lessons, self.teacher, self.config.batch, self.config.teacher_share, draw
+            self.guide, self.lessons, self.teacher, config.batch, config.teacher_share, draw, config.chain
         )
         return Outcome(loss, {"loss": float(loss.detach()), "accuracy": right})
 
@@ -78,11 +79,17 @@ def imitate(
     batch: int,
     teacher_share: float,
     draw: np.random.Generator,
+    chain: int = 1,
 ) -> tuple[Tensor, float]:
-    """The imitation loss of a batch of single steps, and the share of decisions that were the teacher's."""
+    """The imitation loss of a batch of steps, and the share of decisions that were the teacher's.
+
+    With a chain, up to so many steps in a row: who strays in one learns in the next to find back.
+    """
     episodes = draw.integers(len(lessons), size=batch)
-    step = (draw.random(batch) * lessons.count[episodes]).astype(np.int64)
-    lesson = lessons.lesson(episodes, step, step + 1)
+    count = lessons.count[episodes]
+    step = (draw.random(batch) * count).astype(np.int64)
+    last = np.minimum(step + 1 + (draw.random(batch) * chain).astype(np.int64), count)
+    lesson = lessons.lesson(episodes, step, last)
     follows = torch.from_numpy(draw.random(batch) < teacher_share)
     goals = _goals(lesson)
     told: list[Tensor] = []

@@ -88,6 +88,44 @@ def test_evaluation_of_a_run(trained: Path, segmented_dollhouse: Path, tmp_path:
     assert again.measures == reports[1].measures
 
 
+def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
+    segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    """With a learning rate that ruins everything, the result is the model of imitation."""
+    run = tmp_path / "run"
+    ruin = {**QUICK["reinforce"], "learning_rate": 30.0, "lectures": 1, "imitation": 0.0}
+    settings = {**QUICK, "reinforce": ruin, "imitation": {"iterations": 60, "batch": 16}}
+    done = experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    assert done.bests["lecture 1"] >= done.bests["imitation"] > 0
+    kept = load_model(run)
+    before = load_model(run / "best" / "imitation.safetensors").network.state_dict()
+    assert kept.facts["iteration"] == 0
+    assert all(torch.equal(before[name], weight) for name, weight in kept.network.state_dict().items())
+
+
+def test_in_a_chain_steps_are_walked_in_a_row(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who obeys the teacher makes more decisions where up to five steps are chained."""
+    from babywalk.training import stages
+
+    decisions = {}
+    for chain in (1, 5):
+        taught: list[int] = []
+
+        def counted(logits: torch.Tensor, teacher: torch.Tensor, taught: list[int] = taught) -> torch.Tensor:
+            taught.append(len(teacher))
+            return torch.nn.functional.cross_entropy(logits, teacher)
+
+        monkeypatch.setattr(stages, "imitation_loss", counted)
+        imitation = {"iterations": 6, "batch": 16, "chain": chain, "teacher_share": 1.0}
+        settings = {**QUICK, "imitation": imitation, "reinforce": {"lectures": 0}}
+        run = tmp_path / str(chain)
+        experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+        decisions[chain] = sum(taught)
+    assert 1.3 * decisions[1] < decisions[5] < 4 * decisions[1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["imitation", "lecture 1"])
 def test_killed_and_resumed_the_weights_are_the_same(
