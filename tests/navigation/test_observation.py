@@ -48,6 +48,15 @@ def test_views_are_features_and_orientations(data: Path, houses: Houses) -> None
     assert (seen[0, :, 2:6] == seen[0, :, -4:]).all()  # tiled
 
 
+def test_louder_features_leave_directions_alone(data: Path, houses: Houses) -> None:
+    plain = observer(data, houses, "plain+lookahead")
+    poses = Poses(np.array([1]), np.array([12]))
+    louder = plain.louder(3.0)
+    assert (louder.views(poses)[..., :2] == 3 * plain.views(poses)[..., :2]).all()
+    assert (louder.views(poses)[..., 2:] == plain.views(poses)[..., 2:]).all()
+    assert (louder.candidates(poses)[..., -2:] == 3 * plain.candidates(poses)[..., -2:]).all()
+
+
 def test_candidates_show_the_view_they_lie_in(data: Path, houses: Houses) -> None:
     seen = observer(data, houses, "plain").candidates(Poses(np.array([0, 2]), np.array([12, 12 + 6])))
     assert seen.shape == (2, 3, WIDTH + 128)
