@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch.utils.flop_counter import FlopCounterMode, addmm_flop
+from torch.utils.flop_counter import FlopCounterMode
 
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.identification import IdentificationConfig
@@ -35,9 +35,11 @@ from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.walking import Guide
 from babywalk.training.config import ImitationConfig, ReinforceConfig
+from babywalk.training.loop import fresh_optimiser
 from babywalk.training.stages import Imitation, Lecture, Stage
 
 WIDTH = 2048  # numbers per view
+Shape = Sequence[int]
 WHOLE = {"steps": "whole", "memory": "none"}
 
 
@@ -134,15 +136,14 @@ def reinforce(scene: Scene) -> Measured:
 def learning(model: Model, stage: Stage, count: int) -> Measured:
     """Iterations as the training loop makes them."""
     network = model.network.train()
-    learned = [weight for weight in network.parameters() if weight.requires_grad]
-    optimiser = torch.optim.Adam(learned, lr=stage.learning_rate, weight_decay=stage.weight_decay)
+    optimiser = fresh_optimiser(network, stage)
 
     def iterate(iteration: int, *, step: bool) -> None:
         torch.manual_seed(iteration)
         outcome = stage.iterate(iteration, 0.0)
         optimiser.zero_grad(set_to_none=True)
         outcome.loss.backward()
-        torch.nn.utils.clip_grad_norm_(learned, stage.clip)
+        torch.nn.utils.clip_grad_norm_(network.parameters(), stage.clip)
         if step:
             optimiser.step()
 
@@ -179,7 +180,11 @@ def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
 
 def counting() -> FlopCounterMode:
     """In-place products are counted like the others."""
-    return FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: addmm_flop})
+
+    def added(_: Shape, one: Shape, two: Shape, **__: object) -> int:
+        return 2 * one[0] * one[1] * two[1]
+
+    return FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: added})
 
 
 def never_stop(

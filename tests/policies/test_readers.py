@@ -17,13 +17,13 @@ def check(readers: Readers, rows: list[int], words: torch.Tensor) -> None:
     """As if each walker had a copy of its text."""
     own = words[rows]
     query = torch.randn(len(rows), 5, dtype=torch.float64)
-    scores = readers.compared(query, readers.text.words)
+    scores = readers.compared(query)
     assert torch.allclose(scores, torch.einsum("bld,bd->bl", own, query))
-    assert torch.allclose(readers.mixed(scores, readers.text.words), torch.einsum("bld,bl->bd", own, scores))
+    mixed, expected = readers.mixed(scores), torch.einsum("bld,bl->bd", own, scores)
+    assert torch.allclose(mixed, expected)
     assert torch.equal(readers.padding, text().padding[rows])
     gradients = [
-        torch.autograd.grad(value.square().sum(), words, retain_graph=True)[0]
-        for value in (scores, torch.einsum("bld,bd->bl", own, query))
+        torch.autograd.grad(value.square().sum(), words, retain_graph=True)[0] for value in (mixed, expected)
     ]
     assert torch.allclose(*gradients)
 
@@ -39,3 +39,11 @@ def test_several_read_the_same_text_and_some_leave() -> None:
     check(fewest, [0, 3], read.words)
     assert len(fewest.text) == 2  # what nobody reads any more was put away
     check(fewest[torch.tensor([1])], [3], read.words)
+
+
+def test_without_gradients_words_are_used_as_they_are() -> None:
+    with torch.inference_mode():
+        readers = Readers.of(text(), copies=3)
+        assert readers.ledgers is None
+        query = torch.ones(12, 5, dtype=torch.float64)
+        assert torch.allclose(readers.compared(query), readers.text.words.sum(dim=2).repeat_interleave(3, 0))

@@ -39,7 +39,7 @@ class ViewAttention(nn.Module):
 class SoftDot(nn.Module):
     """Read the words that matter for the walker's state: a linear query, a dot product with each word.
 
-    Shapes: B walkers, R texts, L words (padded), D hidden units.
+    Shapes: B walkers, L words (padded), D hidden units.
     """
 
     def __init__(self, hidden: int) -> None:
@@ -50,12 +50,16 @@ class SoftDot(nn.Module):
         self,
         state: Tensor,  # (B, D)
         readers: Readers,  # B of them
-        words: Tensor,  # (R, L, D)
+        places: Tensor | None = None,  # (L, D) what the place of a word adds to it
     ) -> tuple[Tensor, Tensor]:  # context (B, D), weights (B, L)
         """Attend."""
-        score = readers.compared(self.query(state), words)
+        query = self.query(state)
+        score = readers.compared(query)
+        if places is not None:
+            score = score + query @ places.t()
         weights = score.masked_fill(readers.padding, -torch.inf).softmax(dim=1)
-        return readers.mixed(weights, words), weights
+        context = readers.mixed(weights)
+        return context if places is None else context + weights @ places, weights
 
 
 class WordAttention(nn.Module):
@@ -72,5 +76,5 @@ class WordAttention(nn.Module):
         readers: Readers,  # B of them
     ) -> tuple[Tensor, Tensor]:  # state and words as one (B, D), weights (B, L)
         """Attend."""
-        context, weights = self.read(state, readers, readers.text.words)
+        context, weights = self.read(state, readers)
         return torch.tanh(self.out(context, state)), weights

@@ -126,9 +126,8 @@ class CoGround(nn.Module):
         memory: Tensor,  # (B, M)
     ) -> Decision:
         """One step."""
-        words = readers.text.words
-        words = words + positions(words.shape[1], words.shape[2])
-        context, word_weights = self.read(state.hidden, readers, words)
+        places = positions(*readers.text.words.shape[1:])
+        context, word_weights = self.read(state.hidden, readers, places)
         shown = self.candidate(scene.candidates())
         seen, view_weights = self.look.among(state.hidden, shown, ~scene.possible)
         inputs = (self.drop(part) for part in (context, seen, self.previous(state.action)))

@@ -21,17 +21,20 @@ from babywalk.policies.parts.gates import gated
 
 
 class Ledger:
-    """The uses of one weight (O, I): y = x W^T + b, with x in one or several parts side by side."""
+    """The uses of a matrix (O, I), or of a stack of them (R, O, I): y = x W^T + b.
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+    An input x (B, I) may come in several parts side by side; for a stack it is (R, B, I).
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.weight = weight.detach()
         self.bias = None if bias is None else bias.detach()
         self.uses: list[tuple[tuple[Tensor, ...], Tensor]] = []
         # Every use takes it as an input, so that autograd closes the ledger after it has gone through all.
-        self.opened: Tensor = _Open.apply(self, weight, bias)  # type: ignore[no-untyped-call]  # torch does not type it
+        self.opened: Tensor = _Open.apply(self, weight, bias)  # type: ignore[no-untyped-call]
 
     def use(self, *parts: Tensor) -> Tensor:
-        """The layer's output (B, O) for inputs (B, ...) that make up I together."""
+        """The output (..., B, O) for inputs that make up I together."""
         made: Tensor = _Use.apply(self, self.opened, *parts)  # type: ignore[no-untyped-call]
         return made
 
@@ -43,12 +46,12 @@ class Ledger:
         """The gradients of weight and bias."""
         parts, back = zip(*self.uses, strict=True)
         self.uses = []
-        gradient = torch.cat(back)
+        gradient = torch.cat(back, dim=-2)
         found = torch.empty_like(self.weight)
-        inputs = [torch.cat(uses) for uses in zip(*parts, strict=True)]
+        inputs = [torch.cat(uses, dim=-2) for uses in zip(*parts, strict=True)]
         for part, piece in zip(inputs, _columns(found, inputs), strict=True):
-            torch.mm(gradient.t(), part, out=piece)
-        return found, None if self.bias is None else gradient.sum(dim=0)
+            torch.matmul(gradient.mT, part, out=piece)
+        return found, None if self.bias is None else gradient.sum(dim=-2)
 
 
 class _Open(Function):
@@ -73,10 +76,10 @@ class _Use(Function):
         ctx.ledger = ledger
         ctx.save_for_backward(*parts)
         first, *others = zip(parts, ledger.pieces(parts), strict=True)
-        made = nn.functional.linear(*first, ledger.bias)
+        made = first[0] @ first[1].mT
         for part, piece in others:
-            made.addmm_(part, piece.t())
-        return made
+            made.addmm_(part, piece.mT)
+        return made if ledger.bias is None else made.add_(ledger.bias)
 
     @staticmethod
     @once_differentiable
@@ -97,7 +100,7 @@ class Linear(nn.Linear):
     def open(self) -> None:
         """Defer from now on."""
         self.ledger = Ledger(self.weight, self.bias)
-        self.turned_ledger = Ledger(self.weight.t(), None)
+        self.turned_ledger = Ledger(self.weight.mT)
 
     def close(self) -> None:
         """Defer no more; what was deferred is settled by its gradient."""
@@ -158,7 +161,7 @@ def deferring(network: nn.Module) -> Iterator[None]:
 
 def _columns(matrix: Tensor, parts: Sequence[Tensor]) -> list[Tensor]:
     """The columns of a matrix that parts side by side stand for."""
-    return list(matrix.split_with_sizes([part.shape[1] for part in parts], dim=1))
+    return list(matrix.split_with_sizes([part.shape[-1] for part in parts], dim=-1))
 
 
 def _joined(parts: tuple[Tensor, ...]) -> Tensor:

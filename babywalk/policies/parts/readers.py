@@ -1,4 +1,7 @@
-"""Walkers who read, several of them the same text: words are compared and mixed without a copy for each."""
+"""Walkers who read, several of them the same text: words are compared and mixed without a copy for each.
+
+The words are a matrix per text that is used at every move, and they too learn in one go.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from babywalk.policies.parts.deferred import Ledger
 from babywalk.policies.parts.text import Text
 
 
@@ -14,17 +18,18 @@ from babywalk.policies.parts.text import Text
 class Readers:
     """Every text has as many seats as it had walkers at first; who has stopped leaves a seat empty.
 
-    Shapes: B walkers, R texts, C seats for each, L words.
+    Shapes: B walkers, R texts, C seats for each, L words, D hidden units.
     """
 
     text: Text  # R of them
     copies: int  # C
     seats: Tensor  # (B,) below R C
+    ledgers: tuple[Ledger, Ledger] | None  # of the words as rows and as columns; None without gradients
 
     @classmethod
     def of(cls, text: Text, copies: int = 1) -> Readers:
         """All seats taken."""
-        return cls(text, copies, torch.arange(len(text) * copies))
+        return cls(text, copies, torch.arange(len(text) * copies), _ledgers(text.words))
 
     def __len__(self) -> int:
         return len(self.seats)
@@ -35,22 +40,25 @@ class Readers:
         read = rows.unique()  # type: ignore[no-untyped-call]  # torch does not type it
         # Texts that nobody reads any more are put away when they are the most: each time costs a copy.
         if 2 * len(read) > len(self.text):
-            return Readers(self.text, self.copies, seats)
+            return Readers(self.text, self.copies, seats, self.ledgers)
         seats = torch.searchsorted(read, rows) * self.copies + seats % self.copies
-        return Readers(self.text[read], self.copies, seats)
+        text = self.text[read]
+        return Readers(text, self.copies, seats, _ledgers(text.words))
 
     @property
     def padding(self) -> Tensor:
         """(B, L) bool, True where there is no word."""
         return self.text.padding[self.seats // self.copies]
 
-    def compared(self, query: Tensor, words: Tensor) -> Tensor:
-        """(B, L) the products of each walker's query (B, X) with the vectors (R, L, X) of its words."""
-        return self._stood_up(torch.bmm(self._seated(query), words.transpose(1, 2)))
+    def compared(self, query: Tensor) -> Tensor:
+        """(B, L) the products of each walker's query (B, D) with its words."""
+        query = self._seated(query)
+        return self._risen(self.ledgers[0].use(query) if self.ledgers else query @ self.text.words.mT)
 
-    def mixed(self, weights: Tensor, words: Tensor) -> Tensor:
-        """(B, X) the sum of the vectors (R, L, X) of each walker's words by its weights (B, L)."""
-        return self._stood_up(torch.bmm(self._seated(weights), words))
+    def mixed(self, weights: Tensor) -> Tensor:
+        """(B, D) the sum of each walker's words by its weights (B, L)."""
+        weights = self._seated(weights)
+        return self._risen(self.ledgers[1].use(weights) if self.ledgers else weights @ self.text.words)
 
     def _seated(self, values: Tensor) -> Tensor:
         """(R, C, X), zero in empty seats."""
@@ -59,6 +67,11 @@ class Readers:
             values = values.new_zeros(seats, values.shape[1]).index_copy(0, self.seats, values)
         return values.view(len(self.text), self.copies, -1)
 
-    def _stood_up(self, values: Tensor) -> Tensor:
+    def _risen(self, values: Tensor) -> Tensor:
         flat = values.flatten(0, 1)
         return flat if len(self) == len(flat) else flat.index_select(0, self.seats)
+
+
+def _ledgers(words: Tensor) -> tuple[Ledger, Ledger] | None:
+    learned = words.requires_grad and torch.is_grad_enabled()
+    return (Ledger(words), Ledger(words.mT)) if learned else None

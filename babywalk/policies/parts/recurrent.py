@@ -64,11 +64,12 @@ class _Run(Function):
         sums = functional.linear(sorted_inputs, on_inputs, bias + other_bias)
         hidden, cells, squashed = (sums.new_empty(len(sums), on_states.shape[1]) for _ in range(3))
         cell = sums.new_zeros(counts[0], on_states.shape[1])
+        turned = on_states.t().contiguous()  # which is quicker to multiply with few rows
         begin = last = 0
         for number, count in enumerate(counts):
             here = slice(begin, begin + count)
             if number:
-                sums[here].addmm_(hidden[last : last + count], on_states.t())
+                sums[here].addmm_(hidden[last : last + count], turned)
             hidden[here], cells[here], squashed[here] = gates.forth(sums[here], cell[:count])
             cell, last = cells[here], begin
             begin += count

@@ -23,7 +23,7 @@ from babywalk.buildings.panorama import VIEWS
 from babywalk.navigation.observation import ORIENTATION, TILES, Observer
 from babywalk.navigation.world import Poses
 
-_AT_A_TIME = 1 << 21  # numbers that are laid out at once: eight megabytes
+_AT_A_TIME = 5 << 16  # numbers that are laid out at once: those of four panoramas of 2048 numbers per view
 
 
 @dataclass(frozen=True, slots=True, eq=False)
