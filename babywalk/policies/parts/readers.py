@@ -60,6 +60,10 @@ class Readers:
         weights = self._seated(weights)
         return self._risen(self.ledgers[1].use(weights) if self.ledgers else weights @ self.text.words)
 
+    def gathered(self, weights: Tensor, vectors: Tensor) -> Tensor:
+        """(B, X) the sum of other vectors (R, L, X) of each walker's words, ones that are not learned."""
+        return self._risen(self._seated(weights) @ vectors)
+
     def _seated(self, values: Tensor) -> Tensor:
         """(R, C, X), zero in empty seats."""
         seats = len(self.text) * self.copies
