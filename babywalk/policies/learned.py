@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from babywalk.buildings.features import open_features
@@ -16,7 +17,10 @@ from babywalk.policies.agent import Index, Trajectories
 from babywalk.policies.following import Followed, follow
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model
-from babywalk.policies.walking import Guide, greedy
+from babywalk.policies.walking import Choice, Guide, greedy
+from babywalk.ragged import one_below_another
+
+_BATCH = 512  # walkers at a time: enough to multiply well, few enough to stay small
 
 
 class LearnedAgent:
@@ -44,13 +48,29 @@ class LearnedAgent:
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """The best action at every step."""
-        network = self.model.network
-        training = network.training
-        network.eval()
-        with torch.inference_mode():
-            journey = self.guide.walk(self.lessons(task).whole(episodes), greedy, keep=False)
-        network.train(training)
-        return Trajectories(*journey.viewpoints())
+        return walk_all(self.guide, self.lessons(task), episodes, greedy)
+
+
+def walk_all(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice) -> Trajectories:
+    """Walk all steps of episodes without learning from it.
+
+    Episodes of one house are walked together: their walkers meet, and what they see is read once for all.
+    """
+    houses = lessons.steps.task.houses
+    home = houses.house_of[lessons.steps.task.paths.firsts[lessons.steps.task.chain_of(episodes)]]
+    order = np.argsort(home, kind="stable")
+    network = guide.network
+    training = network.training
+    network.eval()
+    with torch.inference_mode():
+        walked = [
+            guide.walk(lessons.whole(episodes[some]), choose, keep=False).viewpoints()
+            for some in np.array_split(order, -(-len(order) // _BATCH))
+        ]
+    network.train(training)
+    back = np.argsort(order)
+    viewpoints, views = (one_below_another(pieces).take(back) for pieces in zip(*walked, strict=True))
+    return Trajectories(viewpoints, views)
 
 
 def observer_for(spec: str, dataset: Dataset) -> Observer:

@@ -14,7 +14,7 @@ from babywalk.errors import ConfigError, unknown
 from babywalk.navigation.measures import MEASURES, Scores, confidence, score
 from babywalk.policies.agent import Agent, Trajectories
 from babywalk.progress import progress
-from babywalk.ragged import Ragged, starts
+from babywalk.ragged import one_below_another
 
 _BATCH = 4096
 _BIN_WORDS = 20  # of the paper's cross-horizon figure: instructions grouped by their length
@@ -61,7 +61,8 @@ def walk_all(agent: Agent, task: Task) -> Trajectories:
         for batch in progress(batches, f"Walking {task.name} {task.split}", unit="batch")
     ]
     return Trajectories(
-        _stacked([item.viewpoints for item in walked]), _stacked([item.views for item in walked])
+        one_below_another([item.viewpoints for item in walked]),
+        one_below_another([item.views for item in walked]),
     )
 
 
@@ -116,8 +117,3 @@ LENGTHS: dict[str, tuple[Callable[[Evaluation], NDArray[np.float64]], int]] = {
     "words": (lambda evaluation: words_per_instruction(evaluation.task).astype(np.float64), _BIN_WORDS),
     "metres": (_metres, _BIN_METRES),
 }
-
-
-def _stacked(pieces: list[Ragged]) -> Ragged:
-    lengths = np.concatenate([piece.lengths for piece in pieces])
-    return Ragged(np.concatenate([piece.values for piece in pieces]), starts(lengths))
