@@ -74,6 +74,12 @@ def side_by_side(pieces: Sequence[Ragged]) -> Ragged:
     return Ragged(values, start)
 
 
+def one_below_another(pieces: Sequence[Ragged]) -> Ragged:
+    """The rows of the first piece, then those of the second, and so on."""
+    lengths = np.concatenate([piece.lengths for piece in pieces])
+    return Ragged(np.concatenate([piece.values for piece in pieces]), starts(lengths))
+
+
 def starts(lengths: Sequence[int] | Integers) -> NDArray[np.int64]:
     """(R + 1,) where each row begins in a flat array, and at the end its size."""
     start = np.zeros(len(lengths) + 1, dtype=np.int64)

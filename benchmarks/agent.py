@@ -30,6 +30,7 @@ from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, World
 from babywalk.policies.config import PolicyConfig
+from babywalk.policies.learned import walk_all
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
@@ -160,19 +161,17 @@ def learning(model: Model, stage: Stage, count: int) -> Measured:
 def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
     def run(scene: Scene) -> Measured:
         model = scene.model(PolicyConfig())
-        network = model.network.eval()
         loaded = scene.dataset.task(task, "val_unseen")
         steps = identified(scene.dataset, loaded, IdentificationConfig(mode=model.config.steps))
         lessons = Lessons.of(steps, scene.world, model.vocabulary, model.config)
         few = count // 4 if scene.quick else count
         chosen = np.random.default_rng(scene.seed).permutation(len(loaded))[:few]
-        guide = Guide(network, scene.observer)
-        with torch.inference_mode():
-            guide.walk(lessons.whole(chosen[:16]), never_stop, keep=False)
-            with counting() as counter:
-                guide.walk(lessons.whole(chosen), never_stop, keep=False)
-            begin = time.perf_counter()
-            guide.walk(lessons.whole(chosen), never_stop, keep=False)
+        guide = Guide(model.network, scene.observer)
+        walk_all(guide, lessons, chosen[:16], never_stop)
+        with counting() as counter:
+            walk_all(guide, lessons, chosen, never_stop)
+        begin = time.perf_counter()
+        walk_all(guide, lessons, chosen, never_stop)
         return Measured(time.perf_counter() - begin, counter.get_total_flops() / 2, len(chosen))
 
     return run

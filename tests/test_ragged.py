@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babywalk.ragged import Ragged, side_by_side, spread, starts
+from babywalk.ragged import Ragged, one_below_another, side_by_side, spread, starts
 
 ROWS = st.lists(st.lists(st.integers(0, 99), max_size=5), max_size=6)
 
@@ -47,3 +47,8 @@ def test_first_and_last_values() -> None:
 def test_starts_and_runs() -> None:
     assert starts([2, 0, 3]).tolist() == [0, 2, 2, 5]
     assert spread(np.array([10, 20, 30]), np.array([2, 0, 3])).tolist() == [10, 11, 30, 31, 32]
+
+
+@given(ROWS, ROWS)
+def test_pieces_one_below_another(above: list[list[int]], below: list[list[int]]) -> None:
+    assert listed(one_below_another([Ragged.of(above), Ragged.of(below)])) == above + below

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
 import torch
 
 from babywalk.buildings.features import open_features
@@ -19,7 +21,10 @@ from babywalk.policies.agent import Index, Trajectories
 from babywalk.policies.following import Followed, follow
 from babywalk.policies.lessons import Lesson, Lessons
 from babywalk.policies.model import Model
-from babywalk.policies.walking import Guide, greedy
+from babywalk.policies.walking import Choice, Guide, greedy
+from babywalk.ragged import Ragged, one_below_another
+
+_BATCH = 512  # walkers at a time: enough to multiply well, few enough to stay small
 
 
 class LearnedAgent:
@@ -47,22 +52,39 @@ class LearnedAgent:
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """The best action at every step."""
-        return self._walk(self.lessons(task).whole(episodes))
+        return walk_all(self.guide, self.lessons(task), episodes, greedy)
 
     def walk_steps(self, steps: BabySteps, episodes: Index, numbers: Index) -> Trajectories:
         """One aligned step of each episode, after the expert's; who reads instructions whole reads it so."""
         config = replace(self.model.config, steps="template")
         lessons = Lessons.of(steps, World.of(self.dataset.houses), self.model.vocabulary, config)
-        return self._walk(lessons.lesson(episodes, numbers, numbers + 1))
+        return Trajectories(*_walked(self.guide, [lessons.lesson(episodes, numbers, numbers + 1)], greedy)[0])
 
-    def _walk(self, lesson: Lesson) -> Trajectories:
-        network = self.model.network
-        training = network.training
-        network.eval()
-        with torch.inference_mode():
-            journey = self.guide.walk(lesson, greedy, keep=False)
-        network.train(training)
-        return Trajectories(*journey.viewpoints())
+
+def walk_all(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice) -> Trajectories:
+    """Walk all steps of episodes without learning from it.
+
+    Episodes of one house are walked together: their walkers meet, and what they see is read once for all.
+    """
+    houses = lessons.steps.task.houses
+    home = houses.house_of[lessons.steps.task.paths.firsts[lessons.steps.task.chain_of(episodes)]]
+    order = np.argsort(home, kind="stable")
+    batches = np.array_split(order, -(-len(order) // _BATCH))
+    walked = _walked(guide, (lessons.whole(episodes[some]) for some in batches), choose)
+    back = np.argsort(order)
+    viewpoints, views = (one_below_another(pieces).take(back) for pieces in zip(*walked, strict=True))
+    return Trajectories(viewpoints, views)
+
+
+def _walked(guide: Guide, lessons: Iterable[Lesson], choose: Choice) -> list[tuple[Ragged, Ragged]]:
+    """The viewpoints and views of walks, without dropout and gradients."""
+    network = guide.network
+    training = network.training
+    network.eval()
+    with torch.inference_mode():
+        walked = [guide.walk(lesson, choose, keep=False).viewpoints() for lesson in lessons]
+    network.train(training)
+    return walked
 
 
 def observer_for(spec: str, dataset: Dataset, *, gain: float = 1.0) -> Observer:

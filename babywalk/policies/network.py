@@ -10,12 +10,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from babywalk.navigation.world import STOP
 from babywalk.policies.config import PolicyConfig
 from babywalk.policies.parts.decoder import DECODERS, Decision, State
 from babywalk.policies.parts.likeness import Likeness
 from babywalk.policies.parts.memory import summary
 from babywalk.policies.parts.readers import Readers
-from babywalk.policies.parts.scene import Scene
+from babywalk.policies.parts.scene import Scene, Taken
 from babywalk.policies.parts.text import Text, TextEncoder
 from babywalk.policies.parts.trajectory import TrajectoryEncoder
 
@@ -39,7 +40,6 @@ class Network(nn.Module):
         super().__init__()
         hidden = config.hidden
         self.config = config
-        self.action_width = action_width
         self.text = TextEncoder(vectors, hidden, dropout=config.dropout, frozen=frozen_words)
         self.first_state = nn.Linear(hidden, hidden)
         self.trajectory = (
@@ -60,18 +60,19 @@ class Network(nn.Module):
         read: Text = self.text(tokens, lengths)
         return read
 
-    def recall(self, scene: Scene, actions: Tensor, lengths: Tensor) -> Tensor:
+    def recall(self, scene: Scene, actions: Taken, lengths: Tensor) -> Tensor:
         """(B, 2 D) walks as they are remembered: v(y). Their scenes and actions lie end to end."""
         if self.trajectory is None:
-            return actions.new_zeros(len(lengths), 2 * self.config.hidden)
+            return torch.zeros(len(lengths), 2 * self.config.hidden)
         recalled: Tensor = self.trajectory(scene, actions, lengths)
         return recalled
 
-    def begin(self, readers: Readers) -> State:
+    def begin(self, readers: Readers, scene: Scene) -> State:
         """The state in which a step begins: what was read, and no action before."""
         hidden = torch.tanh(self.first_state(readers.text.summary))
         hidden = hidden.index_select(0, readers.seats // readers.copies)
-        return State(hidden, torch.zeros_like(hidden), hidden.new_zeros(len(hidden), self.action_width))
+        nothing = torch.full((len(readers),), STOP)
+        return State(hidden, torch.zeros_like(hidden), scene.taken(nothing))
 
     def forward(
         self,

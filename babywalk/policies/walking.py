@@ -20,6 +20,7 @@ from babywalk.navigation.observation import ORIENTATION, Observer
 from babywalk.navigation.world import STOP, Poses
 from babywalk.policies.lessons import Lesson, Walked
 from babywalk.policies.network import Network
+from babywalk.policies.parts.album import Album
 from babywalk.policies.parts.decoder import Decision, State
 from babywalk.policies.parts.deferred import deferring
 from babywalk.policies.parts.memory import Memory
@@ -95,11 +96,16 @@ class Guide:
         self.network = network
         self.observer = observer  # of torch tensors
         self.world = observer.world
+        self.album: Album | None = None  # of one walk
 
     def walk(self, lesson: Lesson, choose: Choice, *, copies: int = 1, keep: bool = True) -> Journey:
         """Walk a lesson; with copies, each row by several walkers who share what was read and remembered."""
+        learns = self.network.training or torch.is_grad_enabled()
+        self.album = None if learns else Album()
         with deferring(self.network):
-            return self._walk(lesson, choose, copies, keep)
+            journey = self._walk(lesson, choose, copies, keep)
+        self.album = None
+        return journey
 
     def _walk(self, lesson: Lesson, choose: Choice, copies: int, keep: bool) -> Journey:
         text, told = self._read(lesson)
@@ -163,7 +169,7 @@ class Guide:
         start = torch.as_tensor(walked.start)
         length = start[1:] - start[:-1]
         walk = torch.repeat_interleave(torch.arange(len(length)), length)
-        scene = Scene(self.observer, poses, None if channels is None else channels[walk])
+        scene = self._scene(poses, None if channels is None else channels[walk])
         return self.network.recall(scene, scene.taken(actions), length)
 
     def _step(
@@ -180,9 +186,10 @@ class Guide:
     ) -> list[Moment]:
         """One Baby-Step of some walkers: until all have stopped or made all moves they may."""
         moments: list[Moment] = []
-        state = self.network.begin(readers)
+        state: State | None = None
         for _ in range(moves):
-            scene = Scene(self.observer, poses, None if channels is None else channels[walkers])
+            scene = self._scene(poses, None if channels is None else channels[walkers])
+            state = state or self.network.begin(readers, scene)
             decision = self.network(state, scene, readers, memory)
             actions = choose(decision, walkers, poses.viewpoint, rows)
             after = self.world.step(poses, actions)
@@ -221,6 +228,9 @@ class Guide:
         walked = Walked(before, actions, start)
         done = self._recall(walked, None if channels is None else channels[walkers])
         return memory.put(walkers, self.network.memory.add(memory[walkers], told, done))
+
+    def _scene(self, poses: Poses, channels: Tensor | None) -> Scene:
+        return Scene(self.observer, poses, channels, self.album)
 
     def _dropout(self, walkers: int) -> Tensor | None:
         """(B, D) which channels of the view features a walker sees on its whole way; None for all."""

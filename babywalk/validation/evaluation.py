@@ -15,7 +15,7 @@ from babywalk.instructions.single import SingleSteps
 from babywalk.navigation.measures import MEASURES, Scores, confidence, score
 from babywalk.policies.agent import Agent, StepAgent, Trajectories
 from babywalk.progress import progress
-from babywalk.ragged import Ragged, starts
+from babywalk.ragged import one_below_another
 
 _BATCH = 4096
 _STEP_BATCH = 512  # with their histories, which are views of whole walks
@@ -149,10 +149,6 @@ LENGTHS: dict[str, tuple[Callable[[Evaluation], NDArray[np.float64]], int]] = {
 
 def _joined(walked: list[Trajectories]) -> Trajectories:
     return Trajectories(
-        _stacked([item.viewpoints for item in walked]), _stacked([item.views for item in walked])
+        one_below_another([item.viewpoints for item in walked]),
+        one_below_another([item.views for item in walked]),
     )
-
-
-def _stacked(pieces: list[Ragged]) -> Ragged:
-    lengths = np.concatenate([piece.lengths for piece in pieces])
-    return Ragged(np.concatenate([piece.values for piece in pieces]), starts(lengths))

@@ -20,6 +20,7 @@ from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, World
 from babywalk.policies.config import PolicyConfig
+from babywalk.policies.learned import walk_all
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
@@ -181,3 +182,17 @@ def test_walking_greedily_is_repeatable(lessons: Lessons, model: Model, task: Ta
     with torch.no_grad():
         one, two = (guide.walk(lessons.whole(np.array([0, 1])), greedy).viewpoints()[0] for _ in range(2))
     assert one.values.tolist() == two.values.tolist()
+
+
+def test_who_learns_nothing_walks_as_who_does(lessons: Lessons, model: Model, task: Task) -> None:
+    """With products kept and in any order of episodes: the same ways, and the same scores."""
+    guide = Guide(model.network.eval(), _observer(task))
+    order = np.array([1, 0, 0, 1])
+    plain = guide.walk(lessons.whole(order), greedy)
+    with torch.no_grad():
+        kept = guide.walk(lessons.whole(order), greedy)
+    for one, two in zip(plain.moments, kept.moments, strict=True):
+        assert torch.allclose(one.decision.logits, two.decision.logits, atol=1e-6)
+    found = walk_all(guide, lessons, order, greedy)
+    assert found.viewpoints.padded().tolist() == plain.viewpoints()[0].padded().tolist()
+    assert found.views.padded().tolist() == plain.viewpoints()[1].padded().tolist()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,11 +36,12 @@ def model(**options: object) -> Model:
     return new_model(config, vocabulary, None, features="x", view_width=VIEW, action_width=ACTION, seed=0)
 
 
-def scene(viewpoints: list[int]) -> Scene:
+def scene(viewpoints: list[int], dtype: torch.dtype = torch.float32) -> Scene:
     """0 in the middle, with 1 east and 2 north of it; three actions at most."""
     houses = Houses.of([connectivity("h", [(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1), (0, 2)])])
     views = np.random.default_rng(0).random((3, 36, WIDTH), dtype=np.float32)
     observer = Observer.over(World.of(houses), views).to("cpu")
+    observer = replace(observer, orientation_table=observer.orientation_table.to(dtype))
     at = torch.tensor(viewpoints)
     return Scene(observer, Poses(at, 12 + torch.arange(len(at))))
 
@@ -50,7 +52,8 @@ def decide(network: Network, walkers: int = 3) -> torch.Tensor:
     )
     memory = network.memory.read(network.memory.empty(walkers))
     readers = Readers.of(text)
-    return network(network.begin(readers), scene([1, 0, 2][:walkers]), readers, memory).logits
+    seen = scene([1, 0, 2][:walkers])
+    return network(network.begin(readers, seen), seen, readers, memory).logits
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -117,10 +120,10 @@ def test_padding_is_never_read() -> None:
 
 def test_a_walk_is_remembered_alone_as_in_a_crowd() -> None:
     torch.manual_seed(0)
-    encoder = TrajectoryEncoder(VIEW, 6, 8, dropout=0.0)
-    actions = torch.randn(4, 6)
-    together = encoder(scene([0, 1, 0, 2]), actions, torch.tensor([3, 1]))
-    alone = encoder(scene([0, 1, 0]), actions[:3], torch.tensor([3]))
+    encoder = TrajectoryEncoder(VIEW, ACTION, 8, dropout=0.0)
+    both, one, actions = scene([0, 1, 0, 2]), scene([0, 1, 0]), torch.tensor([1, 1, 2, 0])
+    together = encoder(both, both.taken(actions), torch.tensor([3, 1]))
+    alone = encoder(one, one.taken(actions[:3]), torch.tensor([3]))
     assert together.shape == (2, 16)
     assert torch.allclose(together[:1], alone, atol=1e-6)
 
@@ -128,10 +131,12 @@ def test_a_walk_is_remembered_alone_as_in_a_crowd() -> None:
 def test_gradients_of_a_decision_are_right() -> None:
     network = model().network.double()
     readers = Readers.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2])))
-    inputs = (torch.randn(1, 8), torch.randn(1, 8), torch.randn(1, ACTION), torch.randn(1, 24))
+    inputs = (torch.randn(1, 8), torch.randn(1, 8), torch.randn(1, 24))
+    here = scene([0], torch.float64)
+    before = here.taken(torch.tensor([1]))
 
-    def score(*inputs: torch.Tensor) -> torch.Tensor:
-        return network(State(*inputs[:3]), scene([0]), readers, inputs[3]).logits
+    def score(hidden: torch.Tensor, cell: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        return network(State(hidden, cell, before), here, readers, memory).logits
 
     assert torch.autograd.gradcheck(score, tuple(one.double().requires_grad_() for one in inputs))
 

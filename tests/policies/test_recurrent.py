@@ -45,6 +45,25 @@ def test_both_ways_as_a_bidirectional_one_does(lengths: list[int]) -> None:
     assert torch.allclose(last, torch.cat([ended[0], ended[1]], dim=1))
 
 
+def test_products_are_run_as_their_numbers_are() -> None:
+    class Doubled:
+        """Twice some numbers."""
+
+        def __init__(self, numbers: torch.Tensor) -> None:
+            self.numbers = numbers
+            self.shape = tuple(numbers.shape)
+
+        def through(self, weight: torch.Tensor) -> torch.Tensor:
+            return 2 * (self.numbers @ weight.t())
+
+    lstm, numbers, lengths = nn.LSTM(3, 4), torch.randn(6, 3), torch.tensor([2, 3, 1])
+    with torch.no_grad():
+        for one, two in zip(
+            run(lstm, 2 * numbers, lengths), run(lstm, Doubled(numbers), lengths), strict=True
+        ):
+            assert torch.allclose(one, two, atol=1e-6)
+
+
 def test_inputs_that_nothing_learns_from_get_no_gradient() -> None:
     lstm = nn.LSTM(3, 4)
     states, _ = run(lstm, torch.randn(3, 3), torch.tensor([2, 1]))

@@ -11,6 +11,8 @@ from babywalk.buildings.houses import Houses
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import Poses, World
 from babywalk.policies.parts import scene as scenes
+from babywalk.policies.parts.album import Album
+from babywalk.policies.parts.dropout import Dropout
 from babywalk.policies.parts.scene import Gatherings, Scene
 
 WIDTH = 3
@@ -76,8 +78,26 @@ def test_comparing_as_with_candidates_laid_out(scene: Scene) -> None:
 
 def test_what_was_taken_is_one_of_the_candidates(scene: Scene) -> None:
     actions = torch.tensor([1, 0, 3, 1, 0, 2, 1])
-    assert torch.equal(scene.taken(actions), scene.candidates()[torch.arange(7), actions])
-    assert not scene.taken(actions)[[1, 4]].any()  # STOP
+    assert torch.equal(scene.taken(actions).numbers(), scene.candidates()[torch.arange(7), actions])
+    assert not scene.taken(actions)[torch.tensor([1, 4])].numbers().any()  # STOP
+
+
+def test_products_of_what_was_taken_are_kept(scene: Scene) -> None:
+    """Also when some of them were made before, and for two weights side by side."""
+    if scene.channels is not None:  # which are of walks that learn
+        return
+    torch.manual_seed(0)
+    weights = torch.randn(4, scene.observer.candidate_width), torch.randn(5, scene.observer.candidate_width)
+    album = Album()
+    for actions in (torch.tensor([1, 0, 3, 1, 0, 2, 1]), torch.tensor([2, 1, 3, 0, 1, 3, 1])):
+        taken = Scene(scene.observer, scene.poses, album=album).taken(actions)
+        plain = scene.taken(actions)
+        assert taken.shape == plain.numbers().shape
+        for weight in weights:
+            assert torch.allclose(taken.through(weight), plain.numbers() @ weight.t(), atol=1e-5)
+            assert torch.allclose(plain.through(weight), plain.numbers() @ weight.t(), atol=1e-5)
+        assert taken.dropped(Dropout(0.5)) is taken
+        assert isinstance(plain.dropped(Dropout(0.5)), torch.Tensor)
 
 
 def test_who_stands_with_whom() -> None:

@@ -13,20 +13,19 @@ from babywalk.policies.parts.deferred import Linear, LSTMCell
 from babywalk.policies.parts.dropout import Dropout
 from babywalk.policies.parts.memory import evened
 from babywalk.policies.parts.readers import Readers
-from babywalk.policies.parts.scene import Scene
+from babywalk.policies.parts.scene import Scene, Taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """Where walkers are in thought. Shapes: B walkers, D hidden units, A numbers per action."""
+    """Where walkers are in thought. Shapes: B walkers, D hidden units."""
 
     hidden: Tensor  # (B, D)
     cell: Tensor  # (B, D)
-    action: Tensor  # (B, A) the action taken last; zero at first
+    action: Taken  # B of them, taken last; STOP at first
 
     def __getitem__(self, which: Tensor) -> State:
-        parts = (self.hidden, self.cell, self.action)
-        return State(*(part.index_select(0, which) for part in parts))
+        return State(self.hidden.index_select(0, which), self.cell.index_select(0, which), self.action[which])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +89,7 @@ class CoAttend(nn.Module):
     ) -> Decision:
         """One step."""
         seen, view_weights = self.look(state.hidden, scene)
-        inputs = (self.drop(state.action), self.drop(seen))
+        inputs = (state.action.dropped(self.drop), self.drop(seen))
         hidden, cell = self.lstm.step(inputs, state.hidden, state.cell)
         grounded, word_weights = self.read(self.drop(hidden), readers)
         wanted, offset = self.act(grounded, memory)
@@ -130,7 +129,7 @@ class CoGround(nn.Module):
         context, word_weights = self.read(state.hidden, readers, places)
         shown = self.candidate(scene.candidates())
         seen, view_weights = self.look.among(state.hidden, shown, ~scene.possible)
-        inputs = (self.drop(part) for part in (context, seen, self.previous(state.action)))
+        inputs = (self.drop(part) for part in (context, seen, self.previous(state.action.numbers())))
         hidden, cell = self.lstm.step(tuple(inputs), state.hidden, state.cell)
         grounded = torch.tanh(self.merge(self.drop(hidden), self.drop(context)))
         wanted, offset = self.act(grounded, memory)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
+from babywalk.policies.parts.album import Product, through
 from babywalk.policies.parts.gates import gated
 
 
@@ -33,8 +34,8 @@ class Ledger:
         # Every use takes it as an input, so that autograd closes the ledger after it has gone through all.
         self.opened: Tensor = _Open.apply(self, weight, bias)  # type: ignore[no-untyped-call]
 
-    def use(self, *parts: Tensor) -> Tensor:
-        """The output (..., B, O) for inputs that make up I together."""
+    def use(self, *parts: Tensor | Product) -> Tensor:
+        """The output (..., B, O) for inputs that make up I together. Where one learns, they are laid out."""
         made: Tensor = _Use.apply(self, self.opened, *parts)  # type: ignore[no-untyped-call]
         return made
 
@@ -135,13 +136,15 @@ class LSTMCell(nn.LSTMCell):
         """Defer no more."""
         self.ledgers = None
 
-    def step(self, parts: tuple[Tensor, ...], hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    def step(self, parts: Sequence[Tensor | Product], hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
         """The next hidden state and cell (B, D)."""
-        if self.ledgers is None:
-            hidden, cell = self(_joined(parts), (hidden, cell))
-            return hidden, cell
-        told, kept = self.ledgers
-        return gated(told.use(*parts) + kept.use(hidden), cell)
+        if self.ledgers is not None:
+            told, kept = self.ledgers
+            return gated(told.use(*parts) + kept.use(hidden), cell)
+        sums = nn.functional.linear(hidden, self.weight_hh, self.bias_hh + self.bias_ih)
+        for part, piece in zip(parts, _columns(self.weight_ih, parts), strict=True):
+            sums = sums + through(part, piece)
+        return gated(sums, cell)
 
 
 @contextmanager
@@ -159,7 +162,7 @@ def deferring(network: nn.Module) -> Iterator[None]:
             layer.close()
 
 
-def _columns(matrix: Tensor, parts: Sequence[Tensor]) -> list[Tensor]:
+def _columns(matrix: Tensor, parts: Sequence[Tensor | Product]) -> list[Tensor]:
     """The columns of a matrix that parts side by side stand for."""
     return list(matrix.split_with_sizes([part.shape[-1] for part in parts], dim=-1))
 

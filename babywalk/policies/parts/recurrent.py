@@ -16,6 +16,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from babywalk.policies.parts import gates
+from babywalk.policies.parts.album import Product, through
 
 
 def starts(lengths: Tensor) -> Tensor:
@@ -23,7 +24,9 @@ def starts(lengths: Tensor) -> Tensor:
     return lengths.cumsum(0) - lengths
 
 
-def run(lstm: nn.LSTM, inputs: Tensor, lengths: Tensor, *, reverse: bool = False) -> tuple[Tensor, Tensor]:
+def run(
+    lstm: nn.LSTM, inputs: Tensor | Product, lengths: Tensor, *, reverse: bool = False
+) -> tuple[Tensor, Tensor]:
     """All states (S, D) in the places of their inputs (S, I), and the last of each row (B, D).
 
     The rows have lengths (B,) >= 1; with `reverse` each is read from its end to its beginning.
@@ -40,9 +43,34 @@ def run(lstm: nn.LSTM, inputs: Tensor, lengths: Tensor, *, reverse: bool = False
     # step has rows.
     later = torch.arange(int(counts[0]), len(step))
     before = later - counts[step[later] - 1]
-    weights = (lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0, lstm.bias_hh_l0)
-    states: Tensor = _Run.apply(inputs, *weights, places, before, counts.tolist())  # type: ignore[no-untyped-call]
+    on_inputs, on_states, bias, other_bias = weights = tuple(lstm.parameters())
+    states: Tensor
+    if isinstance(inputs, Tensor):
+        states = _Run.apply(inputs, *weights, places, before, counts.tolist())  # type: ignore[no-untyped-call]
+    else:
+        sums = through(inputs, on_inputs).index_select(0, places).add_(bias + other_bias)
+        hidden, _, _ = _stepped(sums, on_states, counts.tolist())
+        states = torch.empty_like(hidden).index_copy_(0, places, hidden)
     return states, states.index_select(0, first if reverse else last)
+
+
+def _stepped(sums: Tensor, on_states: Tensor, counts: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Hidden states, cells and tanh of them (S, D), from the gates' sums (S, 4 D) that are squashed in place.
+
+    The sums are sorted by step, and then by the length of their row.
+    """
+    hidden, cells, squashed = (sums.new_empty(len(sums), on_states.shape[1]) for _ in range(3))
+    cell = sums.new_zeros(counts[0], on_states.shape[1])
+    turned = on_states.t().contiguous()  # which is quicker to multiply with few rows
+    begin = last = 0
+    for number, count in enumerate(counts):
+        here = slice(begin, begin + count)
+        if number:
+            sums[here].addmm_(hidden[last : last + count], turned)
+        hidden[here], cells[here], squashed[here] = gates.forth(sums[here], cell[:count])
+        cell, last = cells[here], begin
+        begin += count
+    return hidden, cells, squashed
 
 
 class _Run(Function):
@@ -62,17 +90,7 @@ class _Run(Function):
     ) -> Tensor:  # (S, D)
         sorted_inputs = inputs.index_select(0, places)
         sums = functional.linear(sorted_inputs, on_inputs, bias + other_bias)
-        hidden, cells, squashed = (sums.new_empty(len(sums), on_states.shape[1]) for _ in range(3))
-        cell = sums.new_zeros(counts[0], on_states.shape[1])
-        turned = on_states.t().contiguous()  # which is quicker to multiply with few rows
-        begin = last = 0
-        for number, count in enumerate(counts):
-            here = slice(begin, begin + count)
-            if number:
-                sums[here].addmm_(hidden[last : last + count], turned)
-            hidden[here], cells[here], squashed[here] = gates.forth(sums[here], cell[:count])
-            cell, last = cells[here], begin
-            begin += count
+        hidden, cells, squashed = _stepped(sums, on_states, counts)
         ctx.save_for_backward(
             sorted_inputs, on_inputs, on_states, places, before, sums, hidden, cells, squashed
         )
@@ -125,7 +143,7 @@ class BothWays(nn.Module):
         self.forth = nn.LSTM(inputs, hidden // 2, batch_first=True)
         self.back = nn.LSTM(inputs, hidden // 2, batch_first=True)
 
-    def forward(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, inputs: Tensor | Product, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """All states (S, D), and the last ones of both directions (B, D)."""
         forth, ended = run(self.forth, inputs, lengths)
         back, began = run(self.back, inputs, lengths, reverse=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
@@ -22,6 +22,7 @@ from babywalk.buildings.geodesics import NOWHERE
 from babywalk.buildings.panorama import VIEWS
 from babywalk.navigation.observation import ORIENTATION, TILES, Observer
 from babywalk.navigation.world import Poses
+from babywalk.policies.parts.album import Album
 
 _AT_A_TIME = 5 << 16  # numbers that are laid out at once: those of four panoramas of 2048 numbers per view
 
@@ -147,13 +148,17 @@ class _Compare(Function):
 class Scene:
     """The views and candidates of walkers. `channels` (B, D) says how much of each view feature they see.
 
+    An album keeps products with what is seen; it is for walks from which nothing is learned.
     Shapes: B walkers, K actions, D numbers of a view's feature, F of a view (D + 128), A of a candidate.
     """
 
-    def __init__(self, observer: Observer, poses: Poses, channels: Tensor | None = None) -> None:
+    def __init__(
+        self, observer: Observer, poses: Poses, channels: Tensor | None = None, album: Album | None = None
+    ) -> None:
         self.observer = observer
         self.poses = poses
         self.channels = channels
+        self.album = album
 
     def __len__(self) -> int:
         return len(self.poses.viewpoint)
@@ -204,7 +209,7 @@ class Scene:
             found = found + self._compared(further, observer.ahead_table, world.target[here][:, :most])
         leads = world.facing[self.poses.viewpoint] != NOWHERE
         directions = world.directions(self.poses).to(wanted.dtype)
-        found = torch.nn.functional.pad(found, (0, leads.shape[1] - most)).masked_fill(~leads, 0)
+        found = nn.functional.pad(found, (0, leads.shape[1] - most)).masked_fill(~leads, 0)
         return found + torch.bmm(directions, turned[..., None])[..., 0]
 
     def _compared(self, query: Tensor, table: Tensor, rows: Tensor) -> Tensor:
@@ -213,11 +218,14 @@ class Scene:
 
     def candidates(self) -> Tensor:
         """(B, K, A) all of them, laid out; zero for STOP and where there is none."""
-        return self._seen(self.observer.candidates(self.poses))
+        candidates: Tensor = self.observer.candidates(self.poses)
+        if self.channels is not None:
+            candidates[..., : self._width] *= self.channels[:, None]
+        return candidates
 
-    def taken(self, actions: Tensor) -> Tensor:
-        """(B, A) the candidates that were chosen; zero for STOP."""
-        return self._seen(self.observer.taken(self.poses, actions))
+    def taken(self, actions: Tensor) -> Taken:
+        """The candidates that were chosen (B,)."""
+        return Taken(self.observer, self.poses, actions, self.channels, self.album)
 
     @property
     def _table(self) -> Tensor:
@@ -236,8 +244,49 @@ class Scene:
     def _channelled(self, features: Tensor) -> Tensor:
         return features if self.channels is None else features * self.channels
 
-    def _seen(self, shown: Tensor) -> Tensor:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """Candidates that walkers have chosen, before they are laid out. Shapes as in `Scene`."""
+
+    observer: Observer
+    poses: Poses  # (B,) where they were chosen
+    actions: Tensor  # (B,)
+    channels: Tensor | None = None  # (B, D)
+    album: Album | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(B, A) when laid out."""
+        return len(self.actions), self.observer.candidate_width
+
+    def __getitem__(self, which: Tensor) -> Taken:
+        channels = None if self.channels is None else self.channels[which]
+        return Taken(self.observer, self.poses[which], self.actions[which], channels, self.album)
+
+    def numbers(self) -> Tensor:
+        """(B, A) laid out; zero for STOP."""
+        shown: Tensor = self.observer.taken(self.poses, self.actions)
         if self.channels is not None:
-            channels = self.channels if shown.ndim == 2 else self.channels[:, None]
-            shown[..., : self._width] *= channels
+            shown[:, : self.channels.shape[1]] *= self.channels
         return shown
+
+    def dropped(self, drop: nn.Module) -> Tensor | Taken:
+        """As a layer's input: laid out, with dropout; or as it is, where products are kept."""
+        return drop(self.numbers()) if self.album is None else self
+
+    def through(self, weight: Tensor) -> Tensor:
+        """(B, O) the product with a weight (O, A)."""
+        if self.album is None:
+            return self.numbers() @ weight.mT
+        world, table = self.observer.world, self.observer.views_table
+        at, width = self.poses.viewpoint, self.observer.view_width
+        view = world.facing[at, self.actions]
+        rows = at * VIEWS + view.clamp(min=0)
+        found = self.album.through(weight[:, : width - ORIENTATION], table.flatten(0, 1), rows)
+        if self.observer.ahead_table is not None:
+            ahead = self.observer.ahead_table
+            found += self.album.through(weight[:, width:], ahead, world.target[at, self.actions])
+        found[view == NOWHERE] = 0
+        turned = weight[:, width - ORIENTATION : width].reshape(-1, TILES, 4).sum(dim=1)
+        return found.addmm_(world.direction(self.poses, self.actions).to(found.dtype), turned.t())

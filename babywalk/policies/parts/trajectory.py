@@ -8,14 +8,14 @@ from torch import Tensor, nn
 from babywalk.policies.parts.attention import ViewAttention
 from babywalk.policies.parts.dropout import Dropout
 from babywalk.policies.parts.recurrent import BothWays
-from babywalk.policies.parts.scene import Scene
+from babywalk.policies.parts.scene import Scene, Taken
 
 
 class TrajectoryEncoder(nn.Module):
     """v: the first Bi-LSTM reads the actions, each of its states looks at the panorama of its step, and the
     second Bi-LSTM reads what was seen; the last states of both are the encoding (section 4.4, appendix B.1).
 
-    Shapes: B walks, S steps of all of them, F numbers per view, A numbers per action, D hidden units.
+    Shapes: B walks, S steps of all of them, F numbers per view, D hidden units.
     """
 
     def __init__(self, view_width: int, action_width: int, hidden: int, *, dropout: float) -> None:
@@ -28,11 +28,11 @@ class TrajectoryEncoder(nn.Module):
     def forward(
         self,
         scene: Scene,  # of S poses, one walk after another
-        actions: Tensor,  # (S, A)
+        actions: Taken,  # S of them
         lengths: Tensor,  # (B,) steps, at least 1
     ) -> Tensor:  # (B, 2 D)
         """Encode whole walks."""
-        told, done = self.actions(self.drop(actions), lengths)
+        told, done = self.actions(actions.dropped(self.drop), lengths)
         seen, _ = self.look(told, scene)
         _, saw = self.states(self.drop(seen), lengths)
         return torch.cat([done, saw], dim=1)
