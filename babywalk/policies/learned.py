@@ -48,10 +48,10 @@ class LearnedAgent:
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """The best action at every step."""
-        return walk_all(self.guide, self.lessons(task), episodes, greedy)
+        return walk_lessons(self.guide, self.lessons(task), episodes, greedy)
 
 
-def walk_all(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice) -> Trajectories:
+def walk_lessons(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice) -> Trajectories:
     """Walk all steps of episodes without learning from it.
 
     Episodes of one house are walked together: their walkers meet, and what they see is read once for all.
