@@ -2,8 +2,8 @@
 
 The network is that of the `paper` preset, untrained, over random 2048-d features in float16; lessons are the
 real ones of R4R and R2R train. A row of learning is a whole iteration: walks, loss, gradient, clipping and
-the optimiser's step; walkers act by chance, as in training. In the rows of evaluation nobody stops, so that
-every walker makes all ten moves of each of its steps.
+the optimiser's step; walkers act by chance, as in training, and decide four to five times per step. In the
+rows of walking nobody stops, so that every walker makes all ten moves of each of its steps.
 
 Multiply-adds are those of all matrix products that are run, counted on the same batches; the peak is that of
 a product of two large matrices, measured in the same run before and after each row.
@@ -30,7 +30,7 @@ from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, World
 from babywalk.policies.config import PolicyConfig
-from babywalk.policies.learned import walk_all
+from babywalk.policies.learned import walk_lessons
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
@@ -67,9 +67,10 @@ class Measured:
 class Scene:
     """Everything that the rows share, made when it is first asked for."""
 
-    def __init__(self, folder: Path, *, quick: bool, seed: int) -> None:
+    def __init__(self, folder: Path, *, quick: bool, busy: bool, seed: int) -> None:
         self.dataset = Dataset(folder)
         self.quick = quick
+        self.clock = time.process_time if busy else time.perf_counter
         self.seed = seed
         self.world = World.of(self.dataset.houses)
 
@@ -112,7 +113,7 @@ def imitation(scene: Scene) -> Measured:
     model = scene.model(PolicyConfig())
     guide = Guide(model.network, scene.observer)
     stage = Imitation(guide, scene.lessons("r4r", model), scene.teacher, ImitationConfig(), scene.seed)
-    return learning(model, stage, 3 if scene.quick else 12)
+    return learning(scene, model, stage, 3 if scene.quick else 12)
 
 
 def lecture(k: int) -> Callable[[Scene], Measured]:
@@ -121,7 +122,7 @@ def lecture(k: int) -> Callable[[Scene], Measured]:
         guide = Guide(model.network, scene.observer)
         lessons = scene.lessons("r4r", model)
         stage = Lecture(guide, lessons, scene.teacher, ReinforceConfig(), scene.seed, k)
-        return learning(model, stage, 1 if scene.quick else 4)
+        return learning(scene, model, stage, 1 if scene.quick else 4)
 
     return run
 
@@ -131,10 +132,10 @@ def reinforce(scene: Scene) -> Measured:
     guide = Guide(model.network, scene.observer)
     config = ReinforceConfig(batches=(64,), lectures=1)
     stage = Lecture(guide, scene.lessons("r2r", model), scene.teacher, config, scene.seed, None)
-    return learning(model, stage, 1 if scene.quick else 6)
+    return learning(scene, model, stage, 1 if scene.quick else 6)
 
 
-def learning(model: Model, stage: Stage, count: int) -> Measured:
+def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
     """Iterations as the training loop makes them."""
     network = model.network.train()
     optimiser = fresh_optimiser(network, stage)
@@ -152,10 +153,10 @@ def learning(model: Model, stage: Stage, count: int) -> Measured:
     with counting() as counter:
         for iteration in range(1, 1 + count):
             iterate(iteration, step=False)
-    begin = time.perf_counter()
+    begin = scene.clock()
     for iteration in range(1, 1 + count):
         iterate(iteration, step=True)
-    return Measured(time.perf_counter() - begin, counter.get_total_flops() / 2, count)
+    return Measured(scene.clock() - begin, counter.get_total_flops() / 2, count)
 
 
 def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
@@ -167,12 +168,12 @@ def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
         few = count // 4 if scene.quick else count
         chosen = np.random.default_rng(scene.seed).permutation(len(loaded))[:few]
         guide = Guide(model.network, scene.observer)
-        walk_all(guide, lessons, chosen[:16], never_stop)
+        walk_lessons(guide, lessons, chosen[:16], never_stop)
         with counting() as counter:
-            walk_all(guide, lessons, chosen, never_stop)
-        begin = time.perf_counter()
-        walk_all(guide, lessons, chosen, never_stop)
-        return Measured(time.perf_counter() - begin, counter.get_total_flops() / 2, len(chosen))
+            walk_lessons(guide, lessons, chosen, never_stop)
+        begin = scene.clock()
+        walk_lessons(guide, lessons, chosen, never_stop)
+        return Measured(scene.clock() - begin, counter.get_total_flops() / 2, len(chosen))
 
     return run
 
@@ -209,15 +210,15 @@ ROWS = {
 }
 
 
-def peak() -> float:
+def peak(clock: Callable[[], float]) -> float:
     """Multiply-adds per second of a large matrix product."""
     size = 2048
     one, two = torch.rand(size, size), torch.rand(size, size)
     seconds = []
     for _ in range(6):
-        begin = time.perf_counter()
+        begin = clock()
         one @ two
-        seconds.append(time.perf_counter() - begin)
+        seconds.append(clock() - begin)
     return size**3 / min(seconds)
 
 
@@ -227,9 +228,9 @@ def measure(rows: Sequence[Row], scene: Scene) -> None:
         f"{'G multiply-adds':>16}{'G/s':>7}{'peak':>6}{'share':>7}"
     )
     for row in rows:
-        before = peak()
+        before = peak(scene.clock)
         found = row.run(scene)
-        best = (before + peak()) / 2
+        best = (before + peak(scene.clock)) / 2
         ours = found.seconds / found.count
         ratio = row.release / ours
         if row.unit == PER_SECOND:
@@ -252,12 +253,16 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), help="what to measure")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="fewer iterations and instructions")
+    parser.add_argument(
+        "--busy",
+        action="store_true",
+        help="count the processor time of one thread",
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    measure(
-        [ROWS[name] for name in options.rows], Scene(options.data, quick=options.quick, seed=options.seed)
-    )
+    torch.set_num_threads(1 if options.busy else options.threads)
+    scene = Scene(options.data, quick=options.quick, busy=options.busy, seed=options.seed)
+    measure([ROWS[name] for name in options.rows], scene)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class LearnedAgent:
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """The best action at every step."""
-        return walk_all(self.guide, self.lessons(task), episodes, greedy)
+        return walk_lessons(self.guide, self.lessons(task), episodes, greedy)
 
     def walk_steps(self, steps: BabySteps, episodes: Index, numbers: Index) -> Trajectories:
         """One aligned step of each episode, after the expert's; who reads instructions whole reads it so."""
@@ -61,7 +61,7 @@ class LearnedAgent:
         return Trajectories(*_walked(self.guide, [lessons.lesson(episodes, numbers, numbers + 1)], greedy)[0])
 
 
-def walk_all(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice) -> Trajectories:
+def walk_lessons(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice) -> Trajectories:
     """Walk all steps of episodes without learning from it.
 
     Episodes of one house are walked together: their walkers meet, and what they see is read once for all.

@@ -20,7 +20,7 @@ from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, World
 from babywalk.policies.config import PolicyConfig
-from babywalk.policies.learned import walk_all
+from babywalk.policies.learned import walk_lessons
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
@@ -193,6 +193,6 @@ def test_who_learns_nothing_walks_as_who_does(lessons: Lessons, model: Model, ta
         kept = guide.walk(lessons.whole(order), greedy)
     for one, two in zip(plain.moments, kept.moments, strict=True):
         assert torch.allclose(one.decision.logits, two.decision.logits, atol=1e-6)
-    found = walk_all(guide, lessons, order, greedy)
+    found = walk_lessons(guide, lessons, order, greedy)
     assert found.viewpoints.padded().tolist() == plain.viewpoints()[0].padded().tolist()
     assert found.views.padded().tolist() == plain.viewpoints()[1].padded().tolist()
