@@ -14,7 +14,7 @@ from babywalk.policies.parts.decoder import DECODERS, Decision, State
 from babywalk.policies.parts.memory import summary
 from babywalk.policies.parts.readers import Readers
 from babywalk.policies.parts.scene import Scene, Taken
-from babywalk.policies.parts.text import Text, TextEncoder
+from babywalk.policies.parts.text import Reading, TextEncoder
 from babywalk.policies.parts.trajectory import TrajectoryEncoder
 
 
@@ -42,9 +42,9 @@ class Network(nn.Module):
             view_width, action_width, hidden, 3 * hidden, config.action, dropout=config.dropout
         )
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Text:
+    def read(self, tokens: Tensor, lengths: Tensor) -> Reading:
         """Read steps (B, L)."""
-        read: Text = self.text(tokens, lengths)
+        read: Reading = self.text(tokens, lengths)
         return read
 
     def recall(self, scene: Scene, actions: Taken, lengths: Tensor) -> Tensor:
