@@ -17,7 +17,7 @@ from babywalk.policies.parts.likeness import Likeness
 from babywalk.policies.parts.memory import summary
 from babywalk.policies.parts.readers import Readers
 from babywalk.policies.parts.scene import Scene, Taken
-from babywalk.policies.parts.text import Text, TextEncoder
+from babywalk.policies.parts.text import Reading, TextEncoder
 from babywalk.policies.parts.trajectory import TrajectoryEncoder
 
 
@@ -55,9 +55,9 @@ class Network(nn.Module):
         if config.likeness and columns:
             self.likeness = Likeness(columns, len(vectors), config.likeness, hidden)
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Text:
+    def read(self, tokens: Tensor, lengths: Tensor) -> Reading:
         """Read steps (B, L)."""
-        read: Text = self.text(tokens, lengths)
+        read: Reading = self.text(tokens, lengths)
         return read
 
     def recall(self, scene: Scene, actions: Taken, lengths: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ from babywalk.policies.parts.deferred import deferring
 from babywalk.policies.parts.memory import Memory
 from babywalk.policies.parts.readers import Readers
 from babywalk.policies.parts.scene import Scene
-from babywalk.policies.parts.text import Text
+from babywalk.policies.parts.text import Reading
 from babywalk.ragged import Ragged
 
 
@@ -108,8 +108,9 @@ class Guide:
         return journey
 
     def _walk(self, lesson: Lesson, choose: Choice, copies: int, keep: bool) -> Journey:
-        text, told = self._read(lesson)
-        memory = self._history(lesson, told)
+        read = self._read(lesson)
+        behind = len(lesson.behind)
+        memory = self._history(lesson, read.summary[:behind])
         owner = torch.arange(len(lesson)).repeat_interleave(copies)
         memory = memory[owner]
         poses = _tensors(lesson.start)[owner]
@@ -118,7 +119,7 @@ class Guide:
         seen_through = self._dropout(len(owner))
         for step in range(int(count.max()) if len(count) else 0):
             told_now = torch.nonzero(count > step)[:, 0]
-            readers = Readers.of(text[first[told_now] + step].trimmed(), copies)
+            readers = Readers.of(read[behind + first[told_now] + step], copies)
             here = torch.nonzero(count[owner] > step)[:, 0]
             context = self.network.memory.read(memory[here])
             moments = self._step(
@@ -134,17 +135,15 @@ class Guide:
             journey.moments.extend(moments)
         return journey
 
-    def _read(self, lesson: Lesson) -> tuple[Text, Tensor]:
-        """The steps ahead, and u(x) of those behind: one reading for both."""
-        behind = len(lesson.behind)
+    def _read(self, lesson: Lesson) -> Reading:
+        """The steps behind, then those ahead: one reading for both."""
         rows = Ragged(
             np.concatenate([lesson.behind.values, lesson.ahead.values]),
             np.concatenate([lesson.behind.start, lesson.behind.start[-1] + lesson.ahead.start[1:]]),
         )
-        text = self.network.read(
+        return self.network.read(
             torch.from_numpy(rows.padded(fill=0).astype(np.int64)), torch.from_numpy(rows.lengths)
         )
-        return text.after(behind), text.summary[:behind]
 
     def _history(self, lesson: Lesson, told: Tensor) -> Memory:
         """The memory of what the expert did before: each step encoded once, then added oldest first."""

@@ -51,7 +51,7 @@ def decide(network: Network, walkers: int = 3) -> torch.Tensor:
         torch.tensor([[3, 4, 0], [5, 4, 3], [3, 0, 0]])[:walkers], torch.tensor([2, 3, 1])[:walkers]
     )
     memory = network.memory.read(network.memory.empty(walkers))
-    readers = Readers.of(text)
+    readers = Readers.of(text[torch.arange(walkers)])
     seen = scene([1, 0, 2][:walkers])
     return network(network.begin(readers, seen), seen, readers, memory).logits
 
@@ -79,11 +79,15 @@ def test_a_walker_is_scored_alone_as_in_a_crowd(decoder: str) -> None:
 def test_reading_ignores_padding_and_keeps_the_order_of_words() -> None:
     torch.manual_seed(0)
     encoder = TextEncoder(torch.randn(6, 4), 5, dropout=0.0, frozen=True)
-    alone = encoder(torch.tensor([[3, 4]]), torch.tensor([2]))
-    padded = encoder(torch.tensor([[3, 4, 0, 0], [5, 5, 5, 5]]), torch.tensor([2, 4]))
+    alone = encoder(torch.tensor([[3, 4]]), torch.tensor([2]))[torch.tensor([0])]
+    both = encoder(torch.tensor([[3, 4, 0, 0], [5, 5, 5, 5]]), torch.tensor([2, 4]))
+    padded = both[torch.tensor([0, 1])]
     assert torch.allclose(padded.words[0, :2], alone.words[0], atol=1e-6)
     assert torch.allclose(padded.summary[0], alone.summary[0], atol=1e-6)
     assert padded.padding.tolist() == [[False, False, True, True], [False] * 4]
+    assert not padded.words[0, 2:].any()
+    assert torch.equal(both[torch.tensor([0])].words, padded.words[:1, :2])  # no longer than needed
+    assert torch.equal(both[torch.tensor([1, 0, 1])].words, padded.words[[1, 0, 1]])
     # The last state has read the first word last: it is the context of the first word.
     assert torch.allclose(alone.words[0, 0], alone.summary[0], atol=1e-6)
 
@@ -130,7 +134,7 @@ def test_a_walk_is_remembered_alone_as_in_a_crowd() -> None:
 
 def test_gradients_of_a_decision_are_right() -> None:
     network = model().network.double()
-    readers = Readers.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2])))
+    readers = Readers.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2]))[torch.tensor([0])])
     inputs = (torch.randn(1, 8), torch.randn(1, 8), torch.randn(1, 24))
     here = scene([0], torch.float64)
     before = here.taken(torch.tensor([1]))

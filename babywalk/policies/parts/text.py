@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from babywalk.policies.parts.dropout import Dropout
-from babywalk.policies.parts.recurrent import run
+from babywalk.policies.parts.recurrent import run, starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,15 +28,31 @@ class Text:
         parts = (self.words, self.padding, self.summary, self.tokens)
         return Text(*(part.index_select(0, which) for part in parts))
 
-    def after(self, first: int) -> Text:
-        """Without the first so many."""
-        return Text(self.words[first:], self.padding[first:], self.summary[first:], self.tokens[first:])
 
-    def trimmed(self) -> Text:
-        """Without places that no instruction has a word in."""
-        longest = int((~self.padding).sum(dim=1).max())
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """Instructions whose words lie end to end. Shapes: B instructions, S words of all, D hidden units."""
+
+    words: Tensor  # (S, D)
+    lengths: Tensor  # (B,)
+    summary: Tensor  # (B, D)
+    tokens: Tensor  # (S,) word numbers
+
+    def __getitem__(self, which: Tensor) -> Text:
+        """Some of them, padded to the longest."""
+        lengths = self.lengths[which]
+        places = torch.arange(int(lengths.max()))
+        padding = places >= lengths[:, None]
+        inside = (~padding).flatten().nonzero()[:, 0]
+        chosen = (starts(self.lengths)[which][:, None] + places).flatten()[inside]
+        words = self.words.new_zeros(padding.numel(), self.words.shape[1])
+        words = words.index_copy(0, inside, self.words.index_select(0, chosen))
+        tokens = self.tokens.new_zeros(padding.numel()).index_copy(0, inside, self.tokens[chosen])
         return Text(
-            self.words[:, :longest], self.padding[:, :longest], self.summary, self.tokens[:, :longest]
+            words.view(*padding.shape, -1),
+            padding,
+            self.summary.index_select(0, which),
+            tokens.view(padding.shape),
         )
 
 
@@ -58,11 +74,8 @@ class TextEncoder(nn.Module):
         self,
         tokens: Tensor,  # (B, L) word numbers, 0 where there is none
         lengths: Tensor,  # (B,) words, at least 1
-    ) -> Text:
+    ) -> Reading:
         """Read; words come back in the order in which they stand in the text."""
-        padding = torch.arange(tokens.shape[1]) >= lengths[:, None]
-        places = (~padding).flatten().nonzero()[:, 0]
-        told = self.vectors(tokens.flatten()[places])
-        states, last = run(self.lstm, self.drop(told), lengths, reverse=True)
-        words = states.new_zeros(tokens.numel(), states.shape[1]).index_copy(0, places, self.drop(states))
-        return Text(words.view(*tokens.shape, -1), padding, last, tokens)
+        told = tokens[torch.arange(tokens.shape[1]) < lengths[:, None]]
+        states, last = run(self.lstm, self.drop(self.vectors(told)), lengths, reverse=True)
+        return Reading(self.drop(states), lengths, last, told)
