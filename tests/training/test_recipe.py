@@ -120,3 +120,18 @@ def test_a_run_by_a_recipe(
     capsys.readouterr()
     assert main(command) == 2
     assert "holds a run already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "file", sorted((Path(__file__).parents[2] / "experiments").glob("*/*.toml")), ids=lambda file: file.stem
+)
+def test_the_recipes_of_the_project_can_be_read(file: Path) -> None:
+    config = read_recipe(file).config()
+    assert config.task == file.stem.rpartition("-")[2]
+    assert ("coground" in file.stem) == (config.policy.decoder == "coground")
+    assert ("blind" in file.stem) == (config.features == "none")
+    assert ("lookahead" in file.stem) == config.features.endswith("+lookahead")
+    assert (config.policy.steps == "whole") == file.stem.startswith("seq2seq")
+    assert bool(config.reinforce.lectures) == (
+        file.stem.startswith("babywalk") or "rl" in file.stem.split("-")
+    )
