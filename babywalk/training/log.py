@@ -42,9 +42,15 @@ class Log:
         if self.file.exists():
             with self.file.open(newline="", encoding="utf-8") as lines:
                 rows = list(csv.reader(lines))
-            kept = [row for row in rows[1:] if len(row) == len(_HEADER) and int(row[0]) <= after]
+            kept = [row for row in rows[1:] if len(row) == len(_HEADER) and _precedes(row, after)]
         with replacing(self.file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([_HEADER, *kept])
+
+
+def _precedes(row: list[str], after: int) -> bool:
+    """Whether a row was written before the checkpoint: the first measurement of a stage comes after it."""
+    total, _, iteration, *_ = row
+    return int(total) < after or (int(total) == after and int(iteration) > 0)
 
 
 def _board(folder: Path, after: int) -> Any:
