@@ -100,8 +100,21 @@ def test_products_of_what_was_taken_are_kept(scene: Scene) -> None:
         assert isinstance(plain.dropped(Dropout(0.5)), torch.Tensor)
 
 
-def test_who_stands_with_whom() -> None:
+def test_who_stands_with_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenes, "_AT_A_TIME", 6)
     found = Gatherings.of(torch.tensor([5, 3, 5, 9, 3, 5]))
     assert found.viewpoints.tolist() == [5, 3, 9]
-    assert found.crowds == [3, 2, 1]
-    assert found.members.tolist() == [[0, 2, 5], [1, 4, 6], [3, 6, 6]]
+    assert found.crowd.tolist() == [3, 2, 1]
+    slots = found.slots(3)
+    assert slots.crowds == [3, 1]  # at 5 and 3, which are looked at together, and at 9
+    assert slots.own.tolist() == [0, 3, 1, 6, 4, 2]
+    assert slots.who[slots.own].tolist() == [0, 1, 2, 3, 4, 5]
+    values = torch.arange(6.0)[:, None]
+    assert torch.equal(slots.collected(slots.spread(values)), values)
+    table, rows = torch.eye(3), torch.tensor([[0], [1], [2]])
+    (two, them), (one, him) = slots.laid_out(table, rows, slots.spread(values))
+    assert two.tolist() == [[[1, 0, 0]], [[0, 1, 0]]]
+    assert one.tolist() == [[[0, 0, 1]]]
+    assert them[0].flatten().tolist() == [0, 2, 5]
+    assert them[1].flatten().tolist()[:2] == [1, 4]
+    assert him.flatten().tolist() == [3]

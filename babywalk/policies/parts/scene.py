@@ -29,51 +29,66 @@ _AT_A_TIME = 5 << 16  # numbers that are laid out at once: those of four panoram
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gatherings:
-    """Walkers by the viewpoint they stand at, the most crowded first.
-
-    Shapes: B walkers, U viewpoints, G walkers at the most crowded of them.
-    """
+    """Walkers by the viewpoint they stand at, the most crowded first. Shapes: B walkers, U viewpoints."""
 
     viewpoints: Tensor  # (U,)
-    crowds: list[int]  # (U,) how many stand there
-    members: Tensor  # (U, G) who; B where there is nobody else
+    crowd: Tensor  # (U,) how many stand there
+    where: Tensor  # (B,) which of these viewpoints each walker stands at
+    seat: Tensor  # (B,) its number among those who stand there
 
     @classmethod
     def of(cls, viewpoint: Tensor) -> Gatherings:
         """Of walkers at viewpoints (B,)."""
         found, which, counts = torch.unique(viewpoint, return_inverse=True, return_counts=True)
+        together = which.argsort(stable=True)
+        seat = torch.empty_like(which)
+        seat[together] = torch.arange(len(which)) - (counts.cumsum(0) - counts)[which[together]]
         order = counts.argsort(descending=True, stable=True)
-        rank = torch.empty_like(order)
-        rank[order] = torch.arange(len(order))
-        row = rank[which]
-        by_row = row.argsort(stable=True)
-        crowds = counts[order]
-        seat = torch.arange(len(row)) - (crowds.cumsum(0) - crowds)[row[by_row]]
-        members = torch.full((len(found), int(crowds[0])), len(viewpoint))
-        members[row[by_row], seat] = by_row
-        return cls(found[order], crowds.tolist(), members)
+        return cls(found[order], counts[order], order.argsort()[which], seat)
 
-    def laid_out(self, table: Tensor, rows: Tensor, dtype: torch.dtype) -> Iterator[tuple[Tensor, Tensor]]:
-        """Members (u, g) and the rows (u, S) of a table (M, D) that they see, as (u, S, D)."""
-        some = max(1, _AT_A_TIME // max(1, rows.shape[1] * table.shape[1]))
-        for begin in range(0, len(self.viewpoints), some):
-            here = rows[begin : begin + some]
-            shown = table.index_select(0, here.flatten()).to(dtype)
+    def slots(self, rows: int) -> Slots:
+        """For looking at viewpoints with so many numbers each, as many viewpoints at a time as fit."""
+        some = max(1, _AT_A_TIME // max(1, rows))
+        room = self.crowd[::some].repeat_interleave(some)[: len(self.crowd)]
+        own = (room.cumsum(0) - room)[self.where] + self.seat
+        who = torch.zeros(int(room.sum()), dtype=torch.int64)
+        who[own] = torch.arange(len(own))
+        return Slots(some, self.crowd[::some].tolist(), who, own)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slots:
+    """A few viewpoints are looked at at a time, and each has as many slots as the most crowded of them.
+
+    Shapes: B walkers, U viewpoints, T slots.
+    """
+
+    some: int  # viewpoints at a time
+    crowds: list[int]  # slots of each viewpoint, for every so many of them
+    who: Tensor  # (T,) is there; anyone where there is nobody
+    own: Tensor  # (B,) the slot of each walker
+
+    def spread(self, values: Tensor) -> Tensor:
+        """Values (B, X) of the walkers in all slots (T, X)."""
+        return values.index_select(0, self.who)
+
+    def collected(self, values: Tensor) -> Tensor:
+        """Values (T, X) of the slots for each walker (B, X)."""
+        return values.index_select(0, self.own)
+
+    def laid_out(
+        self, table: Tensor, rows: Tensor, *values: Tensor
+    ) -> Iterator[tuple[Tensor, ...]]:  # (u, S, D), and (u, g, X) of each
+        """Rows (U, S) of a table (M, D), a few viewpoints at a time, and values (T, X) of who sees them."""
+        end = 0
+        for number, crowd in enumerate(self.crowds):
+            here = rows[number * self.some : (number + 1) * self.some]
+            begin, end = end, end + len(here) * crowd
+            shown = table.index_select(0, here.flatten()).to(values[0].dtype)
             yield (
-                self.members[begin : begin + some, : self.crowds[begin]],
-                shown.view(*here.shape, table.shape[1]),
+                shown.view(*here.shape, -1),
+                *(value[begin:end].view(len(here), crowd, -1) for value in values),
             )
-
-
-def _of(values: Tensor, members: Tensor) -> Tensor:
-    """Values (B, X) of members (u, g); anything where there is nobody."""
-    chosen = values.index_select(0, members.flatten().clamp(max=len(values) - 1))
-    return chosen.view(*members.shape, values.shape[1])
-
-
-def _put(values: Tensor, members: Tensor, found: Tensor) -> None:
-    """Values (B + 1, X) of members (u, g): the last row is nobody's."""
-    values.index_copy_(0, members.flatten(), found.flatten(0, 1))
 
 
 class _Look(Function):
@@ -89,60 +104,70 @@ class _Look(Function):
         lean: Tensor,  # (B, S)
         table: Tensor,  # (M, D)
         rows: Tensor,  # (U, S) of the table
-        gatherings: Gatherings,
+        slots: Slots,
     ) -> tuple[Tensor, Tensor]:  # seen (B, D), weights (B, S)
-        seen = query.new_empty(len(query) + 1, query.shape[1])
-        weights = query.new_empty(len(query) + 1, lean.shape[1])
-        for members, shown in gatherings.laid_out(table, rows, query.dtype):
-            score = torch.bmm(_of(query, members), shown.transpose(1, 2)).add_(_of(lean, members))
-            share = score.softmax(dim=2)
-            _put(weights, members, share)
-            _put(seen, members, torch.bmm(share, shown))
+        query, lean = slots.spread(query), slots.spread(lean)
+        seen, weights = torch.empty_like(query), torch.empty_like(lean)
+        parts = slots.laid_out(table, rows, query, lean, seen, weights)
+        for shown, wanted, leaning, sight, share in parts:
+            torch.softmax(torch.baddbmm(leaning, wanted, shown.mT), dim=2, out=share)
+            torch.bmm(share, shown, out=sight)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(weights, table, rows)
-        ctx.gatherings = gatherings
-        return seen[:-1], weights[:-1]
+        ctx.slots = slots
+        return slots.collected(seen), slots.collected(weights)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, on_seen: Tensor | None, on_weights: Tensor | None) -> tuple[Tensor | None, ...]:
         weights, table, rows = ctx.saved_tensors
+        slots: Slots = ctx.slots
         if on_seen is None:
-            on_seen = weights.new_zeros(len(weights) - 1, table.shape[1])
-        on_query = on_seen.new_empty(len(weights), table.shape[1])
-        on_lean = torch.empty_like(weights)
-        for members, shown in ctx.gatherings.laid_out(table, rows, weights.dtype):
-            share = _of(weights[:-1], members)
-            on_share = torch.bmm(_of(on_seen, members), shown.transpose(1, 2))
-            if on_weights is not None:
-                on_share += _of(on_weights, members)
-            on_share *= share
-            on_score = on_share.sub_(share * on_share.sum(dim=2, keepdim=True))
-            _put(on_lean, members, on_score)
-            _put(on_query, members, torch.bmm(on_score, shown))
-        return on_query[:-1], on_lean[:-1], None, None, None
+            on_seen = weights.new_zeros(len(slots.own), table.shape[1])
+        if on_weights is None:
+            on_weights = weights.new_zeros(len(slots.own), weights.shape[1])
+        on_seen, on_weights = slots.spread(on_seen), slots.spread(on_weights)
+        on_query, on_lean = torch.empty_like(on_seen), torch.empty_like(weights)
+        parts = slots.laid_out(table, rows, weights, on_seen, on_weights, on_query, on_lean)
+        for shown, share, on_sight, on_share, on_wanted, on_score in parts:
+            pulled = torch.baddbmm(on_share, on_sight, shown.mT).mul_(share)
+            torch.addcmul(pulled, share, pulled.sum(dim=2, keepdim=True), value=-1, out=on_score)
+            torch.bmm(on_score, shown, out=on_wanted)
+        return slots.collected(on_query), slots.collected(on_lean), None, None, None
 
 
 class _Compare(Function):
     """Products of each walker's query with the rows that it sees. Shapes as in `_Look`."""
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, table: Tensor, rows: Tensor, gatherings: Gatherings) -> Tensor:
-        found = query.new_empty(len(query) + 1, rows.shape[1])
-        for members, shown in gatherings.laid_out(table, rows, query.dtype):
-            _put(found, members, torch.bmm(_of(query, members), shown.transpose(1, 2)))
+    def forward(ctx: Any, query: Tensor, table: Tensor, rows: Tensor, slots: Slots) -> Tensor:
+        query = slots.spread(query)
+        found = query.new_empty(len(query), rows.shape[1])
+        for shown, wanted, score in slots.laid_out(table, rows, query, found):
+            torch.bmm(wanted, shown.mT, out=score)
         ctx.save_for_backward(table, rows)
-        ctx.gatherings = gatherings
-        return found[:-1]
+        ctx.slots = slots
+        return slots.collected(found)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, back: Tensor) -> tuple[Tensor | None, ...]:
         table, rows = ctx.saved_tensors
-        on_query = back.new_empty(len(back) + 1, table.shape[1])
-        for members, shown in ctx.gatherings.laid_out(table, rows, back.dtype):
-            _put(on_query, members, torch.bmm(_of(back, members), shown))
-        return on_query[:-1], None, None, None
+        back = ctx.slots.spread(back)
+        on_query = back.new_empty(len(back), table.shape[1])
+        for shown, on_score, on_wanted in ctx.slots.laid_out(table, rows, back, on_query):
+            torch.bmm(on_score, shown, out=on_wanted)
+        return ctx.slots.collected(on_query), None, None, None
+
+
+def _compared(query: Tensor, table: Tensor, rows: Tensor, slots: Slots) -> Tensor:
+    found: Tensor = _Compare.apply(query, table, rows, slots)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _untiling(like: Tensor) -> Tensor:
+    """(128, 4) adds up the tiles of an orientation."""
+    return torch.eye(4, dtype=like.dtype).repeat(TILES, 1)
 
 
 class Scene:
@@ -177,44 +202,39 @@ class Scene:
     def look(self, query: Tensor) -> tuple[Tensor, Tensor]:
         """What is seen (B, F) by attention with a query (B, F), and the weights (B, 36) of the views."""
         features, turned = self._split(query)
-        around = self.observer.orientation_table[self.poses.column][..., :4].to(query.dtype)
+        four = self.observer.orientation_table[..., :4].to(query.dtype)
+        around = four.index_select(0, self.poses.column)
         lean = torch.bmm(around, turned[..., None])[..., 0]
-        rows = self.gatherings.viewpoints[:, None] * VIEWS + torch.arange(VIEWS)
-        seen, weights = _Look.apply(features, lean, self._table, rows, self.gatherings)  # type: ignore[no-untyped-call]
+        seen, weights = _Look.apply(features, lean, self._table, *self._views)  # type: ignore[no-untyped-call]
         return torch.cat(
             [self._channelled(seen), torch.bmm(weights[:, None], around)[:, 0].repeat(1, TILES)], dim=1
         ), weights
 
     def around(self, query: Tensor) -> Tensor:
         """(B, 36) the product of the feature of each view with a vector (B, D)."""
-        rows = self.gatherings.viewpoints[:, None] * VIEWS + torch.arange(VIEWS)
-        return self._compared(self._channelled(query), self._table, rows)
+        return _compared(self._channelled(query), self._table, *self._views)
 
     def compare_features(self, query: Tensor) -> Tensor:
         """(B, K) the product of each candidate's feature with a vector (B, D); zero where there is none."""
         rest = self.observer.candidate_width - self._width
-        return self.compare(torch.nn.functional.pad(query, (0, rest)))
+        return self.compare(nn.functional.pad(query, (0, rest)))
 
     def compare(self, wanted: Tensor) -> Tensor:
         """(B, K) the product of each candidate with a vector (B, A); zero for STOP and where none is."""
         world, observer = self.observer.world, self.observer
         features, turned = self._split(wanted[:, : observer.view_width])
-        here = self.gatherings.viewpoints
-        views = world.facing[here]
-        most = int((views != NOWHERE).sum(dim=1).max()) + 1  # neighbours come first
-        rows = (here[:, None] * VIEWS + views.clamp(min=0))[:, :most]
-        found = self._compared(features, self._table, rows)
-        if observer.ahead_table is not None:
-            further = wanted[:, observer.view_width :]
-            found = found + self._compared(further, observer.ahead_table, world.target[here][:, :most])
         leads = world.facing[self.poses.viewpoint] != NOWHERE
+        most = max(1, int(leads.sum(dim=1).max()))
+        neighbours = slice(1, 1 + most)  # STOP comes before them, and nothing after
+        here, slots = self.gatherings.viewpoints, self.gatherings.slots(most * self._width)
+        views = world.facing[here, neighbours].clamp(min=0)
+        found = _compared(features, self._table, here[:, None] * VIEWS + views, slots)
+        if observer.ahead_table is not None:
+            targets, further = world.target[here, neighbours], wanted[:, observer.view_width :]
+            found = found + _compared(further, observer.ahead_table, targets, slots)
+        found = nn.functional.pad(found, (1, leads.shape[1] - 1 - most)).masked_fill(~leads, 0)
         directions = world.directions(self.poses).to(wanted.dtype)
-        found = nn.functional.pad(found, (0, leads.shape[1] - most)).masked_fill(~leads, 0)
         return found + torch.bmm(directions, turned[..., None])[..., 0]
-
-    def _compared(self, query: Tensor, table: Tensor, rows: Tensor) -> Tensor:
-        found: Tensor = _Compare.apply(query, table, rows, self.gatherings)  # type: ignore[no-untyped-call]
-        return found
 
     def candidates(self) -> Tensor:
         """(B, K, A) all of them, laid out; zero for STOP and where there is none."""
@@ -226,6 +246,13 @@ class Scene:
     def taken(self, actions: Tensor) -> Taken:
         """The candidates that were chosen (B,)."""
         return Taken(self.observer, self.poses, actions, self.channels, self.album)
+
+    @cached_property
+    def _views(self) -> tuple[Tensor, Slots]:
+        """The rows of the table (U, 36) that are seen, and who sees them."""
+        here = self.gatherings
+        rows = here.viewpoints[:, None] * VIEWS + torch.arange(VIEWS)
+        return rows, here.slots(VIEWS * self._width)
 
     @property
     def _table(self) -> Tensor:
@@ -239,7 +266,7 @@ class Scene:
     def _split(self, query: Tensor) -> tuple[Tensor, Tensor]:
         """Its part for features (B, D), and that for orientation (B, 4)."""
         features, tiled = query.split_with_sizes([self._width, ORIENTATION], dim=1)
-        return self._channelled(features), tiled.view(-1, TILES, 4).sum(dim=1)
+        return self._channelled(features), tiled @ _untiling(query)
 
     def _channelled(self, features: Tensor) -> Tensor:
         return features if self.channels is None else features * self.channels
@@ -288,5 +315,5 @@ class Taken:
             ahead = self.observer.ahead_table
             found += self.album.through(weight[:, width:], ahead, world.target[at, self.actions])
         found[view == NOWHERE] = 0
-        turned = weight[:, width - ORIENTATION : width].reshape(-1, TILES, 4).sum(dim=1)
+        turned = weight[:, width - ORIENTATION : width] @ _untiling(weight)
         return found.addmm_(world.direction(self.poses, self.actions).to(found.dtype), turned.t())
