@@ -43,7 +43,7 @@ from babywalk.instructions.landmarks.training import train_landmarks
 from babywalk.policies.following import Followed
 from babywalk.policies.learned import LearnedAgent, observer_for
 from babywalk.policies.lessons import Lessons
-from babywalk.policies.model import load_model, new_model
+from babywalk.policies.model import load_model, new_model, take_over
 from babywalk.policies.walking import Guide
 from babywalk.training.begun import has_begun, read_begun, write_begun
 from babywalk.training.checkpoint import Progress
@@ -92,6 +92,10 @@ def train_agent(
         seed=config.seed,
     )
     model.facts.update(agent=name, task=config.task, seed=config.seed)
+    if config.begin_from:
+        before = load_model(Path(config.begin_from))
+        take_over(model, before, Path(config.begin_from))
+        model.facts["begun_from"] = before.facts
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
     steps, method = aligned(
         dataset, dataset.task(config.task, "train"), IdentificationConfig(mode=config.policy.steps)

@@ -25,6 +25,7 @@ from babywalk.policies.config import PolicyConfig
 from babywalk.policies.network import Network
 
 _FORMAT = "babywalk model 1"
+_REMEMBERING = ("trajectory", "memory")  # parts of the network that are for the memory alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +162,25 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
         if tensor.dtype not in (own[name].dtype, torch.float16):
             raise DataError(f"{file}: weight {name!r} is {tensor.dtype}; expected {own[name].dtype}.")
     network.load_state_dict(dict(tensors))
+
+
+def take_over(model: Model, other: Model, file: Path) -> None:
+    """Begin where another model ended; the parts for the memory are taken where both have them.
+
+    So an agent that learns Baby-Steps begins with what one that reads whole instructions has learned.
+    """
+    for what, own, found in (
+        ("vocabulary", model.vocabulary, other.vocabulary),
+        ("set of features", (model.features, model.columns), (other.features, other.columns)),
+    ):
+        if own != found:
+            raise DataError(f"{file}: was trained with another {what}; begin from a model with the same.")
+    own_weights, weights = model.network.state_dict(), other.network.state_dict()
+    for name in own_weights.keys() ^ weights.keys():
+        if name.split(".")[0] in _REMEMBERING:
+            weights.pop(name, None)
+            weights |= {name: own_weights[name]} if name in own_weights else {}
+    put_weights(model.network, weights, file)
 
 
 def size_of(network: Network) -> int:

@@ -50,6 +50,7 @@ class TrainingConfig:
     task: str = "r4r"
     features: str = ""  # a spec; empty for the first source of the data
     seed: int = 0
+    begin_from: str = ""  # a run or model file whose weights this one begins with; empty for drawn ones
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     imitation: ImitationConfig = field(default_factory=ImitationConfig)
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)

@@ -103,6 +103,43 @@ def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
     assert all(torch.equal(before[name], weight) for name, weight in kept.network.state_dict().items())
 
 
+def test_a_run_can_begin_with_what_another_has_learned(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    """An agent with a memory begins with the weights of one without: all of them, and its own memory."""
+    plain, over = tmp_path / "plain", {**QUICK, "reinforce": {"lectures": 0}}
+    experiments.train_agent("seq2seq", segmented_dollhouse, plain, preset="tiny", settings=over)
+    still = {**over, "begin_from": str(plain), "imitation": {"iterations": 3, "learning_rate": 0.0}}
+    begun = tmp_path / "begun"
+    experiments.train_agent("babywalk", segmented_dollhouse, begun, preset="tiny", settings=still)
+    before, after = (load_model(run).network.state_dict() for run in (plain, begun))
+    assert before.keys() < after.keys()
+    assert all(torch.equal(after[name], weight) for name, weight in before.items())
+    assert {name.split(".")[0] for name in after.keys() - before.keys()} == {"trajectory"}
+    assert load_model(begun).facts["begun_from"]["agent"] == "seq2seq"
+    # And one that has learned to remember hands that on too; who remembers nothing leaves it.
+    for agent in ("babywalk", "seq2seq"):
+        run, again = tmp_path / agent, {**still, "begin_from": str(trained)}
+        experiments.train_agent(agent, segmented_dollhouse, run, preset="tiny", settings=again)
+        handed, learned = load_model(run).network.state_dict(), load_model(trained).network.state_dict()
+        assert all(torch.equal(learned[name], weight) for name, weight in handed.items())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"features": "none"}, "another set of features"), ({"policy": {"hidden": 16}}, "has the shape")],
+)
+def test_a_run_cannot_begin_with_a_model_of_another_kind(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path, change: dict[str, object], words: str
+) -> None:
+    with pytest.raises(DataError, match=words):
+        experiments.train_agent(
+            "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny",
+            settings={**QUICK, "begin_from": str(trained), **change},
+        )  # fmt: skip
+    assert not (tmp_path / "run").exists()
+
+
 def test_in_a_chain_steps_are_walked_in_a_row(
     segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
