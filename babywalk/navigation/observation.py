@@ -77,6 +77,12 @@ class Observer:
         ahead = None if self.ahead_table is None else self.ahead_table * gain
         return replace(self, views_table=self.views_table * gain, ahead_table=ahead)
 
+    def mirrored(self) -> Observer:
+        """What is seen in the mirror images of all houses, over the same features."""
+        flip = namespace(self.orientation_table).ones_like(self.orientation_table[0, 0])
+        flip[::4] = -1
+        return replace(self, world=self.world.mirrored(), orientation_table=self.orientation_table * flip)
+
     def views(self, poses: Poses) -> Array:
         """(B, 36, D + 128) all views around each walker, in the order of the panorama."""
         width = self.view_width - ORIENTATION

@@ -8,7 +8,7 @@ All tables hold NumPy arrays, or torch tensors on one device after `to`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,12 @@ class World:
             field.name: torch.as_tensor(getattr(self, field.name)).to(device) for field in fields(self)
         }
         return World(**tensors)
+
+    def mirrored(self) -> World:
+        """The mirror image of all houses: what was on the left is on the right."""
+        flip = namespace(self.bearing).ones_like(self.bearing[0, 0])
+        flip[0] = -1  # sines of headings change their sign, cosines and elevations do not
+        return replace(self, bearing=self.bearing * flip, turn=self.turn * flip[:2])
 
     def step(self, poses: Poses, actions: Array) -> Poses:
         """The poses after one action each; STOP changes nothing. An action that is not possible stays put."""

@@ -7,6 +7,7 @@ prefix, the last k steps), evaluation (all steps, no history) and a sentence typ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import COLUMNS
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
+from babywalk.instructions.mirroring import mirrored
 from babywalk.navigation.arrays import Array
 from babywalk.navigation.world import STOP, Poses, World, poses_at
 from babywalk.policies.config import PolicyConfig
@@ -48,6 +50,7 @@ class Lesson:
     first_behind: NDArray[np.int64]  # (B + 1,)
     done: Walked  # how the expert walked the Q steps
     moves: int  # that a walker may make in one step
+    mirrored: bool = False  # whether all of it is told and walked in the houses' mirror images
 
     def __len__(self) -> int:
         return len(self.first_ahead) - 1
@@ -59,6 +62,7 @@ class Lessons:
 
     steps: BabySteps
     world: World
+    vocabulary: Vocabulary
     tokens: Ragged  # a row of word numbers per sentence of the split's texts
     max_words: int  # of one step
     moves: int  # in one step
@@ -70,7 +74,7 @@ class Lessons:
         words = [segmented.words_of(number, texts) for number in range(len(segmented.begin))]
         scale = steps.task.chain.shape[1] if config.steps == "whole" else 1
         tokens = vocabulary.encode(words).tokens
-        return cls(steps, world, tokens, config.max_words * scale, config.max_moves * scale)
+        return cls(steps, world, vocabulary, tokens, config.max_words * scale, config.max_moves * scale)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -80,10 +84,15 @@ class Lessons:
         """(E,) steps of each episode."""
         return self.steps.sentences.lengths
 
-    def lesson(self, episodes: Index, first: Index, last: Index) -> Lesson:
+    @cached_property
+    def mirrored_tokens(self) -> Ragged:
+        """The same in a mirror."""
+        return mirrored(self.tokens, self.vocabulary.numbers)
+
+    def lesson(self, episodes: Index, first: Index, last: Index, *, mirrored: bool = False) -> Lesson:
         """Steps `first` to `last` - 1 of each episode ahead; those before lie behind as the expert walked."""
         task, houses = self.steps.task, self.steps.task.houses
-        words = self._words(episodes)
+        words = self._words(episodes, self.mirrored_tokens if mirrored else self.tokens)
         begin = starts(self.count[episodes])[:-1]
         chain = task.chain_of(episodes)
         path_start = task.paths.start[chain]
@@ -104,6 +113,7 @@ class Lessons:
             first_behind=starts(first),
             done=self._expert(episodes, first, ends, begin, houses),
             moves=self.moves,
+            mirrored=mirrored,
         )
 
     def prefix(self, episodes: Index, first: Index) -> Ragged:
@@ -119,10 +129,10 @@ class Lessons:
         """All steps ahead."""
         return self.lesson(episodes, np.zeros(len(episodes), dtype=np.int64), self.count[episodes])
 
-    def _words(self, episodes: Index) -> Ragged:
+    def _words(self, episodes: Index, tokens: Ragged) -> Ragged:
         """A row of word numbers per step of the episodes, one episode after another."""
         sentences = self.steps.segmented.of_episodes(self.steps.task, episodes)
-        words = self.tokens.take(sentences.values)
+        words = tokens.take(sentences.values)
         per_step = self.steps.sentences.take(episodes).values
         return Ragged(words.values, words.start[starts(per_step)])
 

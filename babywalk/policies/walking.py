@@ -94,12 +94,13 @@ class Guide:
 
     def __init__(self, network: Network, observer: Observer) -> None:
         self.network = network
-        self.observer = observer  # of torch tensors
-        self.world = observer.world
+        self.eyes = (observer, observer.mirrored())  # of torch tensors; the second in a mirror
+        self.observer = observer  # of one walk
         self.album: Album | None = None  # of one walk
 
     def walk(self, lesson: Lesson, choose: Choice, *, copies: int = 1, keep: bool = True) -> Journey:
         """Walk a lesson; with copies, each row by several walkers who share what was read and remembered."""
+        self.observer = self.eyes[lesson.mirrored]
         learns = self.network.training or torch.is_grad_enabled()
         self.album = None if learns else Album()
         with deferring(self.network):
@@ -191,8 +192,8 @@ class Guide:
             state = state or self.network.begin(readers, scene)
             decision = self.network(state, scene, readers, memory)
             actions = choose(decision, walkers, poses.viewpoint, rows)
-            after = self.world.step(poses, actions)
-            choices = self.world.target[poses.viewpoint]
+            after = self.observer.world.step(poses, actions)
+            choices = self.observer.world.target[poses.viewpoint]
             moments.append(Moment(walkers, step, poses, choices, decision, actions, after))
             on = torch.nonzero(actions != STOP)[:, 0]
             if not len(on):

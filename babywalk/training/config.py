@@ -54,6 +54,7 @@ class TrainingConfig:
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     imitation: ImitationConfig = field(default_factory=ImitationConfig)
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
+    mirror: float = 0.0  # share of batches in the houses' mirror images, where left is right
     averaging: float = 0.0  # of weights: validation and the result use the running mean with this inertia
     validate_every: int = 500  # iterations
     validate_on: str = "val_seen:200"  # SDTW there chooses the model that goes on
@@ -65,6 +66,8 @@ class TrainingConfig:
             raise unknown("reinforce.reward", self.reinforce.reward, REWARDS)
         if self.reinforce.baseline not in BASELINES:
             raise unknown("reinforce.baseline", self.reinforce.baseline, BASELINES)
+        if not 0 <= self.mirror <= 1:
+            raise ConfigError(f"mirror = {self.mirror} is no share; give 0 to 1.")
         if self.reinforce.lectures > len(self.reinforce.batches):
             raise ConfigError(
                 f"reinforce.batches has {len(self.reinforce.batches)} numbers for "

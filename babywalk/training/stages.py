@@ -54,9 +54,17 @@ class Imitation:
     name = "imitation"
 
     def __init__(
-        self, guide: Guide, lessons: Lessons, teacher: Teacher, config: ImitationConfig, seed: int
+        self,
+        guide: Guide,
+        lessons: Lessons,
+        teacher: Teacher,
+        config: ImitationConfig,
+        seed: int,
+        mirror: float = 0.0,
     ) -> None:
-        self.guide, self.lessons, self.teacher, self.config, self.seed = guide, lessons, teacher, config, seed
+        self.guide, self.lessons, self.teacher, self.config, self.seed, self.mirror = (
+            guide, lessons, teacher, config, seed, mirror,
+        )  # fmt: skip
         self.iterations = config.iterations
         self.learning_rate = config.learning_rate
         self.weight_decay = config.weight_decay
@@ -67,7 +75,14 @@ class Imitation:
         draw = generator(self.seed, self.name, iteration)
         config = self.config
         loss, right = imitate(
-            self.guide, self.lessons, self.teacher, config.batch, config.teacher_share, draw, config.chain
+            self.guide,
+            self.lessons,
+            self.teacher,
+            config.batch,
+            config.teacher_share,
+            draw,
+            chain=config.chain,
+            mirror=self.mirror,
         )
         return Outcome(loss, {"loss": float(loss.detach()), "accuracy": right})
 
@@ -79,18 +94,21 @@ def imitate(
     batch: int,
     teacher_share: float,
     draw: np.random.Generator,
+    *,
     chain: int = 1,
+    mirror: float = 0.0,
 ) -> tuple[Tensor, float]:
     """The imitation loss of a batch of steps, and the share of decisions that were the teacher's.
 
     With a chain, up to so many steps in a row: who strays in one learns in the next to find back.
+    `mirror` is the probability that all of it happens in a mirror.
     """
     episodes = draw.integers(len(lessons), size=batch)
     count = lessons.count[episodes]
     step = (draw.random(batch) * count).astype(np.int64)
     last = np.minimum(step + 1 + (draw.random(batch) * chain).astype(np.int64), count)
-    lesson = lessons.lesson(episodes, step, last)
     follows = torch.from_numpy(draw.random(batch) < teacher_share)
+    lesson = lessons.lesson(episodes, step, last, mirrored=draw.random() < mirror)
     goals = _goals(lesson)
     told: list[Tensor] = []
 
@@ -121,9 +139,10 @@ class Lecture:
         config: ReinforceConfig,
         seed: int,
         k: int | None,
+        mirror: float = 0.0,
     ) -> None:
-        self.guide, self.lessons, self.teacher, self.config, self.seed, self.k = (
-            guide, lessons, teacher, config, seed, k,
+        self.guide, self.lessons, self.teacher, self.config, self.seed, self.k, self.mirror = (
+            guide, lessons, teacher, config, seed, k, mirror,
         )  # fmt: skip
         self.name = "reinforce" if k is None else f"lecture {k}"
         self.batch = config.batches[-1 if k is None else k - 1]
@@ -139,7 +158,7 @@ class Lecture:
         episodes = draw.integers(len(self.lessons), size=self.batch)
         count = self.lessons.count[episodes]
         first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
-        lesson = self.lessons.lesson(episodes, first, count)
+        lesson = self.lessons.lesson(episodes, first, count, mirrored=draw.random() < self.mirror)
         journey = self.guide.walk(lesson, sampled, copies=samples, keep=False)
         worth = self._rewards(episodes, first, journey)
         expected = np.full_like(worth, baseline)
@@ -149,7 +168,9 @@ class Lecture:
         report = {"loss": float(loss.detach()), "reward": float(worth.mean())}
         if config.imitation:
             # As many decisions again, so that what was learned from the expert is not lost.
-            taught, right = imitate(self.guide, self.lessons, self.teacher, self.batch * 2, 0.5, draw)
+            taught, right = imitate(
+                self.guide, self.lessons, self.teacher, self.batch * 2, 0.5, draw, mirror=self.mirror
+            )
             loss = loss + config.imitation * taught
             report |= {"imitation": float(taught.detach()), "accuracy": right}
         return Outcome(loss, report, float(worth.mean()))
@@ -177,10 +198,10 @@ class Lecture:
 
 def training_stages(config: TrainingConfig, guide: Guide, lessons: Lessons, teacher: Teacher) -> list[Stage]:
     """Imitation, then the lectures, or one of all steps; what has no iterations is left out."""
-    reinforce, seed = config.reinforce, config.seed
+    reinforce, seed, mirror = config.reinforce, config.seed, config.mirror
     lectures: list[int | None] = [None] if reinforce.whole else list(range(1, reinforce.lectures + 1))
-    stages: list[Stage] = [Imitation(guide, lessons, teacher, config.imitation, seed)]
-    stages += [Lecture(guide, lessons, teacher, reinforce, seed, k) for k in lectures]
+    stages: list[Stage] = [Imitation(guide, lessons, teacher, config.imitation, seed, mirror)]
+    stages += [Lecture(guide, lessons, teacher, reinforce, seed, k, mirror) for k in lectures]
     return [stage for stage in stages if stage.iterations > 0]
 
 

@@ -57,6 +57,28 @@ def test_louder_features_leave_directions_alone(data: Path, houses: Houses) -> N
     assert (louder.candidates(poses)[..., -2:] == 3 * plain.candidates(poses)[..., -2:]).all()
 
 
+def test_a_mirror_shows_what_would_be_seen_in_a_house_built_the_other_way_round() -> None:
+    """The mirrored eyes see what plain eyes see in a house whose x is turned, views turned likewise."""
+    places, ways = [(0, 0, 0), (2, 1, 0), (0, 2, 1), (-3, 1, 0)], [(0, 1), (0, 2), (0, 3), (1, 2)]
+    house = Houses.of([connectivity("h", places, ways)])
+    other = Houses.of([connectivity("h", [(-x, y, z) for x, y, z in places], ways)])
+    views = np.random.default_rng(0).random((4, 36, 3), dtype=np.float32)
+    turned = np.arange(36) // 12 * 12 + -np.arange(36) % 12
+    seen = Observer.over(World.of(house), views).mirrored()
+    built = Observer.over(World.of(other), views[:, turned])
+    at, facing = np.array([0, 1, 2, 3, 0]), np.array([12, 15, 20, 31, 4])
+    assert seen.candidates(Poses(at, facing)) == pytest.approx(
+        built.candidates(Poses(at, turned[facing])), abs=1e-6
+    )
+    assert seen.views(Poses(at, facing)) == pytest.approx(
+        built.views(Poses(at, turned[facing]))[:, turned], abs=1e-6
+    )
+    after = seen.world.step(Poses(at, facing), np.ones(5, dtype=np.int64))
+    moved = built.world.step(Poses(at, turned[facing]), np.ones(5, dtype=np.int64))
+    assert (after.viewpoint == moved.viewpoint).all()
+    assert (turned[after.view] == moved.view).all()
+
+
 def test_candidates_show_the_view_they_lie_in(data: Path, houses: Houses) -> None:
     seen = observer(data, houses, "plain").candidates(Poses(np.array([0, 2]), np.array([12, 12 + 6])))
     assert seen.shape == (2, 3, WIDTH + 128)

@@ -103,6 +103,22 @@ def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
     assert all(torch.equal(before[name], weight) for name, weight in kept.network.state_dict().items())
 
 
+def test_a_mirror_makes_other_lessons_of_the_same_walks(segmented_dollhouse: Path, tmp_path: Path) -> None:
+    """With every batch in the mirror the weights differ, and so do they with half of them."""
+    found = {}
+    for share in (0.0, 0.5, 1.0):
+        run = tmp_path / str(share)
+        settings = {**QUICK, "mirror": share}
+        experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+        found[share] = load_model(run / "best" / "imitation.safetensors").network.state_dict()
+    text = "text.lstm.weight_ih_l0"
+    assert not any(torch.equal(found[0.0][text], found[share][text]) for share in (0.5, 1.0))
+    with pytest.raises(ConfigError, match="mirror = 2"):
+        experiments.train_agent(
+            "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny", settings={"mirror": 2.0}
+        )
+
+
 def test_a_run_can_begin_with_what_another_has_learned(
     trained: Path, segmented_dollhouse: Path, tmp_path: Path
 ) -> None:
