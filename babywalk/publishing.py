@@ -107,7 +107,7 @@ def _measure(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str], 
     asked = f"--on {','.join(tasks)} --split {split}"
     return Measurement(
         {_label(one.task, one.split, one.episodes, one.unit): one.measures for one in reports},
-        f"`babywalk evaluate --agent {folder.as_posix()} --data DATA {asked}` says this of the file as it is "
+        f"`babywalk evaluate {folder.as_posix()} --data DATA {asked}` says this of the file as it is "
         "published.",
     )
 

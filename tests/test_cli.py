@@ -90,7 +90,7 @@ def test_export_and_score_and_draw(
     exported = json.loads((tmp_path / "r4r.json").read_text())
     assert {"scan", "path", "path_id", "heading", "distance", "instructions"} == set(exported[0])
     assert (
-        run("evaluate", "--agent", "shortest", *data, "--on", "r2r,r4r", "--split", "val_seen",
+        run("evaluate", "shortest", *data, "--on", "r2r,r4r", "--split", "val_seen",
             "--trajectories", tmp_path, "--by-length")
         == 0
     )  # fmt: skip
@@ -194,13 +194,21 @@ def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
         (["data", "verify", "{tmp}"], "is not a data directory of BabyWalk"),
         (["data", "stats", "--data", "{data}", "--figure", "{tmp}/f.gif"], "png"),
         (
-            ["evaluate", "--agent", "bert", "--data", "{data}", "--split", "test"],
+            ["evaluate", "bert", "--data", "{data}", "--split", "test"],
             "'bert' is not known.",
         ),
-        (["evaluate", "--agent", "stop", "--data", "{data}", "--split", "test"], "has no goals to measure"),
+        (["evaluate", "stop", "--data", "{data}", "--split", "test"], "has no goals to measure"),
         (
-            ["evaluate", "--agent", "stop", "--data", "{data}", "--split", "train", "--seeds", "0"],
+            ["evaluate", "stop", "--data", "{data}", "--split", "train", "--seeds", "0"],
             "at least 1",
+        ),
+        (
+            ["evaluate", "--data", "{data}", "--split", "test"],
+            "babywalk evaluate AGENT ...",
+        ),
+        (
+            ["evaluate", "stop", "--agent", "random", "--data", "{data}", "--split", "test"],
+            "The agent is given twice: 'stop', and --agent 'random'. Give it once.",
         ),
         (["score", "{tmp}/none.json", "--data", "{data}", "--split", "train"], "there is no such file."),
         (["draw", "x.png", "--data", "{data}"], "Say what to draw: --house SCAN, or --episode ID"),

@@ -53,13 +53,14 @@ def _add_evaluate(commands: Any) -> None:
         commands,
         "evaluate",
         "let an agent walk tasks, and measure it",
-        "babywalk evaluate --agent shortest --data data --on r2r --split val_unseen",
-        "babywalk evaluate --agent random --data data --on r2r,r4r --split val_seen --seeds 10",
-        "babywalk evaluate --agent runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
+        "babywalk evaluate shortest --data data --on r2r --split val_unseen",
+        "babywalk evaluate random --data data --on r2r,r4r --split val_seen --seeds 10",
+        "babywalk evaluate runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
     )
     evaluate.add_argument(
-        "--agent", required=True, metavar="NAME", help="stop, random, shortest, or a run's directory or model"
+        "agent", nargs="?", metavar="AGENT", help="stop, random, shortest, or a run's directory or model"
     )
+    evaluate.add_argument("--agent", dest="named", metavar="NAME", help="the same, as an option")
     add_data(evaluate)
     evaluate.add_argument(
         "--on", default="r2r", metavar="TASKS", help="tasks with commas between (default: r2r)"
@@ -87,11 +88,12 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
     if options.baby_steps and options.trajectories:
         raise ConfigError("--trajectories keeps walks of whole instructions. Leave it out with --baby-steps.")
+    agent = _one_agent(options)
     seeds = range(options.seed, options.seed + options.seeds)
-    common = (options.agent, options.data, options.on.split(","), options.split)
+    common = (agent, options.data, options.on.split(","), options.split)
     measuring = {"per_path": options.per_path, "length": options.by_length}
     reports = {
-        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_single_steps(
+        f"{agent} {seed}" if options.seeds > 1 else agent: recipes.evaluate_single_steps(
             *common, seed=seed, **measuring
         )
         if options.baby_steps
@@ -99,6 +101,15 @@ def _evaluate(options: argparse.Namespace) -> None:
         for seed in seeds
     }
     _say_reports(options, reports)
+
+
+def _one_agent(options: argparse.Namespace) -> str:
+    given = [name for name in (options.agent, options.named) if name is not None]
+    if not given:
+        raise ConfigError("Say which agent walks: babywalk evaluate AGENT ...")
+    if len(given) > 1:
+        raise ConfigError(f"The agent is given twice: {given[0]!r}, and --agent {given[1]!r}. Give it once.")
+    return str(given[0])
 
 
 def _add_score(commands: Any) -> None:

@@ -92,7 +92,7 @@ class ModelCard:
     def _use(self) -> str:
         return (
             f'```python\nimport babywalk\n\nagent = babywalk.load("{self.name}", data="DATA")\n```\n\n'
-            f"```\nbabywalk evaluate --agent {self.name} --data DATA --on {self.config.task} "
+            f"```\nbabywalk evaluate {self.name} --data DATA --on {self.config.task} "
             f"--split val_unseen\n```\n\n"
             f"DATA is a data directory of BabyWalk with the features `{self.features}`."
         )
