@@ -22,7 +22,6 @@ from babywalk.errors import ConfigError
 from babywalk.experiments import RESULT, align_data
 from babywalk.instructions.library import is_segmented
 from babywalk.recipes import (
-    Report,
     data_statistics,
     draw,
     evaluate_agent,
@@ -30,6 +29,7 @@ from babywalk.recipes import (
     segment_data,
 )
 from babywalk.validation.data_table import data_table
+from babywalk.validation.reports import Report
 from babywalk.validation.score_table import score_table
 
 _AGENTS = ("babywalk", "seq2seq")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,8 +42,6 @@ from babywalk.validation.curves import Curves, read_curves
 from babywalk.validation.diagnosis.diagnose import Diagnosis, diagnose
 from babywalk.validation.evaluation import (
     Evaluation,
-    Group,
-    Measured,
     by_length,
     check_goals,
     evaluate,
@@ -56,6 +54,7 @@ from babywalk.validation.figures.diagnosis import draw_diagnosis
 from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
 from babywalk.validation.figures.saving import save
+from babywalk.validation.reports import Report
 from babywalk.validation.score_table import write_per_instruction
 
 _BUILT_IN = ("Made by BabyWalk's Dollhouse: free of any licence.",)
@@ -169,18 +168,6 @@ def export_task(
     found, _ = aligned(dataset, task, IdentificationConfig())
     write_json(file, list(walks_with_steps(found)), indent=None)
     return len(task)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """How one task was walked, in every way it was asked for."""
-
-    task: str
-    split: str
-    episodes: int
-    measures: dict[str, Measured]
-    by_length: list[Group]
-    unit: str = "instructions"  # what `episodes` counts
 
 
 def score_results(
