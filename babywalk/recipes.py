@@ -38,6 +38,8 @@ from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
 from babywalk.validation.answers import as_answers, read_answers
+from babywalk.validation.comparison import read_comparison
+from babywalk.validation.comparison_table import Layout, comparison_table
 from babywalk.validation.curves import Curves, read_curves
 from babywalk.validation.diagnosis.diagnose import Diagnosis, diagnose
 from babywalk.validation.evaluation import (
@@ -233,6 +235,11 @@ def evaluate_single_steps(
         report = _report(found, seed, per_path, length, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
+
+
+def compare_results(files: Sequence[Path], layout: Layout, names: Sequence[str] = ()) -> str:
+    """One table of what 'babywalk evaluate --json' said in some files; `names` are labels, one per file."""
+    return comparison_table(read_comparison(files, names), layout)
 
 
 def diagnose_walks(

@@ -24,6 +24,7 @@ COMMANDS = [
     ["demo"],
     ["evaluate"],
     ["score"],
+    ["table"],
     ["diagnose"],
     ["submit"],
     ["draw"],
@@ -259,6 +260,35 @@ def test_single_baby_steps(
         (["--split", "val_seen", "--trajectories", tmp_path], "keeps walks of whole instructions"),
     ):
         assert run(*base, "--agent", "stop", *extra) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_results_side_by_side(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ["--data", dollhouse, "--split", "val_unseen:10", "--json"]
+    said = {"stop": ["--on", "r2r,r4r"], "random": ["--on", "r4r", "--seeds", "2"]}
+    for agent, more in said.items():
+        assert run("evaluate", agent, *base, *more) == 0
+        (tmp_path / f"{agent}.json").write_text(capsys.readouterr().out)
+    files = [tmp_path / f"{agent}.json" for agent in said]
+    assert run("table", *files, "--paper", "r4r", "--measures", "PL,SR", "--name", "A", "B") == 0
+    groups, names, stop, random, rule, *_ = capsys.readouterr().out.splitlines()
+    assert groups.split() == ["R2R", "R4R"]
+    assert names.split() == ["PL", "SR", "PL", "SR"]
+    assert stop.split() == ["A", "0.00", "0.0", "0.00", "0.0"]
+    assert random.split()[:3] == ["B", "-", "-"]
+    assert set(rule) == {"-"}
+    assert run("table", *files, "--markdown", "--intervals") == 0
+    assert capsys.readouterr().out.startswith(
+        "| | R2R SR | R2R CLS | R2R nDTW | R2R SDTW | R2R 95 % | R4R SR |"
+    )
+    for arguments, message in (
+        ([tmp_path / "none.json"], "there is no such file."),
+        ([*files, "--measures", "SR,SDWT"], "Measure 'SDWT' is not known. Did you mean 'SDTW'?"),
+        ([*files, "--paper", "r5r"], "Task 'r5r' is not known."),
+        ([*files, "--name", "A"], "There are 1 names for 2 files."),
+        ([*files, "--intervals", "--measures", "SR"], "The intervals are those of SDTW."),
+    ):
+        assert run("table", *arguments) == 2
         assert message in capsys.readouterr().err
 
 

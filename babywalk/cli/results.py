@@ -27,6 +27,7 @@ def add_commands(commands: Any) -> None:
     _add_demo(commands)
     _add_evaluate(commands)
     _add_score(commands)
+    _add_table(commands)
     _add_diagnose(commands)
     _add_submit(commands)
     _add_draw(commands)
@@ -175,6 +176,43 @@ def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> Non
     counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
     unit = first[0].unit
     say(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
+
+
+def _add_table(commands: Any) -> None:
+    table = command(
+        commands,
+        "table",
+        "put results side by side in one table, with the paper's below",
+        "babywalk evaluate runs/babywalk --data data --on r2r,r4r --split val_unseen --json > babywalk.json",
+        "babywalk table babywalk.json seq2seq.json --paper r4r",
+        "babywalk table a.json b.json --name BABYWALK SEQ2SEQ --measures SR,SPL,SDTW --intervals --markdown",
+    )
+    table.add_argument(
+        "results",
+        type=Path,
+        nargs="+",
+        metavar="RESULTS.json",
+        help="what 'babywalk evaluate --json' or 'score --json' said",
+    )
+    table.add_argument(
+        "--name", nargs="+", default=[], metavar="LABEL", help="what to call the agent of each file, in order"
+    )
+    table.add_argument("--measures", metavar="NAMES", help="with commas between (default: SR,CLS,nDTW,SDTW)")
+    table.add_argument(
+        "--paper", metavar="TASK", help="add the paper's agents that were trained on TASK, as in r4r"
+    )
+    table.add_argument("--intervals", action="store_true", help="add the 95 %% intervals of SDTW")
+    table.add_argument("--markdown", action="store_true", help="as a table for documents")
+    table.set_defaults(run_command=_table)
+
+
+def _table(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.validation.comparison_table import Layout
+
+    chosen = {"measures": tuple(options.measures.split(","))} if options.measures else {}
+    layout = Layout(**chosen, paper=options.paper, intervals=options.intervals, markdown=options.markdown)
+    say(recipes.compare_results(options.results, layout, options.name))
 
 
 def _add_diagnose(commands: Any) -> None:
