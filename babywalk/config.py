@@ -106,11 +106,18 @@ def _fit(kind: Any, value: Any, path: str, problems: list[str]) -> tuple[bool, A
             if fits:
                 return True, converted
         return False, None
-    if get_origin(kind) is tuple:
+    if get_origin(kind) in (tuple, list):
         item = get_args(kind)[0]
         pairs = [_fit(item, one, path, problems) for one in value] if isinstance(value, (list, tuple)) else []
         ok = isinstance(value, (list, tuple)) and all(fits for fits, _ in pairs)
-        return ok, tuple(converted for _, converted in pairs)
+        return ok, get_origin(kind)(converted for _, converted in pairs)
+    if get_origin(kind) is dict:
+        if not isinstance(value, Mapping):
+            return False, None
+        item = get_args(kind)[1]
+        named = {name: _fit(item, one, f"{path}{name}.", problems) for name, one in value.items()}
+        ok = all(fits for fits, _ in named.values())
+        return ok, {name: converted for name, (_, converted) in named.items()}
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return True, float(value)
     if kind is type(None):
@@ -120,8 +127,10 @@ def _fit(kind: Any, value: Any, path: str, problems: list[str]) -> tuple[bool, A
 
 def _describe(kind: Any) -> str:
     names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
-    if get_origin(kind) is tuple:
+    if get_origin(kind) in (tuple, list):
         return f"a list, each {_describe(get_args(kind)[0])}"
     if get_origin(kind) in (Union, types.UnionType):
         return " or ".join(_describe(choice) for choice in get_args(kind))
+    if get_origin(kind) is dict:
+        return f"a table, each {_describe(get_args(kind)[1])}"
     return names.get(kind, "a table" if dataclasses.is_dataclass(kind) else str(kind))

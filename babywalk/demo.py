@@ -22,7 +22,6 @@ from babywalk.errors import ConfigError
 from babywalk.experiments import RESULT, align_data
 from babywalk.instructions.library import is_segmented
 from babywalk.recipes import (
-    Report,
     data_statistics,
     draw,
     evaluate_agent,
@@ -30,6 +29,7 @@ from babywalk.recipes import (
     segment_data,
 )
 from babywalk.validation.data_table import data_table
+from babywalk.validation.reports import Report
 from babywalk.validation.score_table import score_table
 
 _AGENTS = ("babywalk", "seq2seq")
@@ -62,7 +62,7 @@ What was made:
   {folder / "lengths.png"}   how long instructions and paths are
 Try next:
   babywalk follow {runs["babywalk"]} --house dollhouse_025 --viewpoint d025-v003 "Leave the room and stop."
-  babywalk evaluate --agent {runs["babywalk"]} --data {data} --on r8r --split val_unseen --by-length
+  babywalk evaluate {runs["babywalk"]} --data {data} --on r8r --split val_unseen --by-length
   babywalk train babywalk --data {data} --run runs/mine --set policy.memory=lstm
   babywalk draw house.svg --data {data} --house dollhouse_001"""
 

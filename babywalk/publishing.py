@@ -17,13 +17,12 @@ from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError, DataError, unknown
 from babywalk.experiments import RESULT  # says it in a sentence if torch is missing
 from babywalk.files import read_json, replacing_folder, write_text
-from babywalk.navigation.measures import MEASURES
 from babywalk.policies.model import Model, load_model, save_model, size_of
 from babywalk.recipes import evaluate_agent
 from babywalk.training.begun import Begun, read_begun
 from babywalk.training.config import TrainingConfig
-from babywalk.validation.evaluation import Measured
 from babywalk.validation.model_card import Measurement, ModelCard
+from babywalk.validation.reports import Report, read_reports
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -89,16 +88,12 @@ def rounded(model: Model, precision: str) -> dict[str, Tensor]:
 
 def read_measurement(file: Path) -> Measurement:
     """The measures that 'babywalk evaluate --json' said."""
-    value = read_json(file)
-    rows: dict[str, dict[str, Measured]] = {}
-    try:
-        for agent, reports in value.items():
-            for report in reports:
-                label = _label(report["task"], report["split"], report["episodes"], report["unit"])
-                found = {name: Measured(**report["measures"][name]) for name in MEASURES}
-                rows[label if len(value) == 1 else f"{label}, {agent}"] = found
-    except (AttributeError, KeyError, TypeError):
-        raise DataError(f"{file}: is not what 'babywalk evaluate --json' says.") from None
+    found = read_reports(file)
+    rows = {
+        _label(report) if len(found) == 1 else f"{_label(report)}, {agent}": report.measures
+        for agent, reports in found.items()
+        for report in reports
+    }
     return Measurement(rows, f"Measured before publishing, by `{file.name}`.")
 
 
@@ -106,14 +101,14 @@ def _measure(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str], 
     reports = evaluate_agent(str(draft), dataset.folder, tasks, split)
     asked = f"--on {','.join(tasks)} --split {split}"
     return Measurement(
-        {_label(one.task, one.split, one.episodes, one.unit): one.measures for one in reports},
-        f"`babywalk evaluate --agent {folder.as_posix()} --data DATA {asked}` says this of the file as it is "
+        {_label(one): one.measures for one in reports},
+        f"`babywalk evaluate {folder.as_posix()} --data DATA {asked}` says this of the file as it is "
         "published.",
     )
 
 
-def _label(task: str, split: str, episodes: int, unit: str) -> str:
-    return f"{task.upper()} {split}, {episodes:,} {unit}"
+def _label(report: Report) -> str:
+    return f"{report.task.upper()} {report.split}, {report.episodes:,} {report.unit}"
 
 
 def _card(

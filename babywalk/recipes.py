@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +38,12 @@ from babywalk.policies.agent import Agent
 from babywalk.policies.simple import SIMPLE_AGENTS
 from babywalk.progress import progress
 from babywalk.validation.answers import as_answers, read_answers
+from babywalk.validation.comparison import read_comparison
+from babywalk.validation.comparison_table import Layout, comparison_table
 from babywalk.validation.curves import Curves, read_curves
 from babywalk.validation.diagnosis.diagnose import Diagnosis, diagnose
 from babywalk.validation.evaluation import (
     Evaluation,
-    Group,
-    Measured,
     by_length,
     check_goals,
     evaluate,
@@ -56,6 +56,7 @@ from babywalk.validation.figures.diagnosis import draw_diagnosis
 from babywalk.validation.figures.house import Trajectory, draw_house
 from babywalk.validation.figures.lengths import draw_lengths
 from babywalk.validation.figures.saving import save
+from babywalk.validation.reports import Report
 from babywalk.validation.score_table import write_per_instruction
 
 _BUILT_IN = ("Made by BabyWalk's Dollhouse: free of any licence.",)
@@ -171,18 +172,6 @@ def export_task(
     return len(task)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """How one task was walked, in every way it was asked for."""
-
-    task: str
-    split: str
-    episodes: int
-    measures: dict[str, Measured]
-    by_length: list[Group]
-    unit: str = "instructions"  # what `episodes` counts
-
-
 def score_results(
     file: Path,
     folder: Path,
@@ -246,6 +235,11 @@ def evaluate_single_steps(
         report = _report(found, seed, per_path, length, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
+
+
+def compare_results(files: Sequence[Path], layout: Layout, names: Sequence[str] = ()) -> str:
+    """One table of what 'babywalk evaluate --json' said in some files; `names` are labels, one per file."""
+    return comparison_table(read_comparison(files, names), layout)
 
 
 def diagnose_walks(

@@ -1,4 +1,4 @@
-"""Aligned text tables: numbers to the right, names to the left."""
+"""Tables as text, with numbers to the right and names to the left, and as Markdown."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ).rstrip()
         for line in lines
     )
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The same for a document."""
+    lines = [
+        "|" + "".join(f" {escaped} |" if (escaped := cell.replace("|", "\\|")) else " |" for cell in line)
+        for line in (header, *rows)
+    ]
+    lines.insert(1, "|" + "---|" * len(header))
+    return "\n".join(lines)
 
 
 def size(count: float) -> str:

@@ -24,6 +24,7 @@ COMMANDS = [
     ["demo"],
     ["evaluate"],
     ["score"],
+    ["table"],
     ["diagnose"],
     ["submit"],
     ["draw"],
@@ -90,7 +91,7 @@ def test_export_and_score_and_draw(
     exported = json.loads((tmp_path / "r4r.json").read_text())
     assert {"scan", "path", "path_id", "heading", "distance", "instructions"} == set(exported[0])
     assert (
-        run("evaluate", "--agent", "shortest", *data, "--on", "r2r,r4r", "--split", "val_seen",
+        run("evaluate", "shortest", *data, "--on", "r2r,r4r", "--split", "val_seen",
             "--trajectories", tmp_path, "--by-length")
         == 0
     )  # fmt: skip
@@ -194,13 +195,21 @@ def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
         (["data", "verify", "{tmp}"], "is not a data directory of BabyWalk"),
         (["data", "stats", "--data", "{data}", "--figure", "{tmp}/f.gif"], "png"),
         (
-            ["evaluate", "--agent", "bert", "--data", "{data}", "--split", "test"],
+            ["evaluate", "bert", "--data", "{data}", "--split", "test"],
             "'bert' is not known.",
         ),
-        (["evaluate", "--agent", "stop", "--data", "{data}", "--split", "test"], "has no goals to measure"),
+        (["evaluate", "stop", "--data", "{data}", "--split", "test"], "has no goals to measure"),
         (
-            ["evaluate", "--agent", "stop", "--data", "{data}", "--split", "train", "--seeds", "0"],
+            ["evaluate", "stop", "--data", "{data}", "--split", "train", "--seeds", "0"],
             "at least 1",
+        ),
+        (
+            ["evaluate", "--data", "{data}", "--split", "test"],
+            "babywalk evaluate AGENT ...",
+        ),
+        (
+            ["evaluate", "stop", "--agent", "random", "--data", "{data}", "--split", "test"],
+            "The agent is given twice: 'stop', and --agent 'random'. Give it once.",
         ),
         (["score", "{tmp}/none.json", "--data", "{data}", "--split", "train"], "there is no such file."),
         (["draw", "x.png", "--data", "{data}"], "Say what to draw: --house SCAN, or --episode ID"),
@@ -251,6 +260,35 @@ def test_single_baby_steps(
         (["--split", "val_seen", "--trajectories", tmp_path], "keeps walks of whole instructions"),
     ):
         assert run(*base, "--agent", "stop", *extra) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_results_side_by_side(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ["--data", dollhouse, "--split", "val_unseen:10", "--json"]
+    said = {"stop": ["--on", "r2r,r4r"], "random": ["--on", "r4r", "--seeds", "2"]}
+    for agent, more in said.items():
+        assert run("evaluate", agent, *base, *more) == 0
+        (tmp_path / f"{agent}.json").write_text(capsys.readouterr().out)
+    files = [tmp_path / f"{agent}.json" for agent in said]
+    assert run("table", *files, "--paper", "r4r", "--measures", "PL,SR", "--name", "A", "B") == 0
+    groups, names, stop, random, rule, *_ = capsys.readouterr().out.splitlines()
+    assert groups.split() == ["R2R", "R4R"]
+    assert names.split() == ["PL", "SR", "PL", "SR"]
+    assert stop.split() == ["A", "0.00", "0.0", "0.00", "0.0"]
+    assert random.split()[:3] == ["B", "-", "-"]
+    assert set(rule) == {"-"}
+    assert run("table", *files, "--markdown", "--intervals") == 0
+    assert capsys.readouterr().out.startswith(
+        "| | R2R SR | R2R CLS | R2R nDTW | R2R SDTW | R2R 95 % | R4R SR |"
+    )
+    for arguments, message in (
+        ([tmp_path / "none.json"], "there is no such file."),
+        ([*files, "--measures", "SR,SDWT"], "Measure 'SDWT' is not known. Did you mean 'SDTW'?"),
+        ([*files, "--paper", "r5r"], "Task 'r5r' is not known."),
+        ([*files, "--name", "A"], "There are 1 names for 2 files."),
+        ([*files, "--intervals", "--measures", "SR"], "The intervals are those of SDTW."),
+    ):
+        assert run("table", *arguments) == 2
         assert message in capsys.readouterr().err
 
 

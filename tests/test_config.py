@@ -44,6 +44,21 @@ def test_all_errors_are_told_at_once() -> None:
     assert "inner.sizes = [1, 'two'] should be a list, each a whole number." in told
 
 
+@dataclass(frozen=True)
+class Many:
+    listed: list[Inner] = field(default_factory=list)
+    named: dict[str, float] = field(default_factory=dict)
+
+
+def test_lists_and_tables_of_what_has_a_type() -> None:
+    made = Many([Inner(0.25)], {"a": 1.0})
+    assert from_table(Many, asdict(made)) == made
+    with pytest.raises(ConfigError, match=r"named = \{'a': 'b'\} should be a table, each a number"):
+        from_table(Many, {"named": {"a": "b"}})
+    with pytest.raises(ConfigError, match=r"listed\.rat is not known\. Did you mean listed\.rate\?"):
+        from_table(Many, {"listed": [{"rat": 1}]})
+
+
 def test_what_a_configuration_itself_refuses() -> None:
     with pytest.raises(ConfigError, match="rate must not be negative"):
         from_table(Outer, {"inner": {"rate": -1.0}})

@@ -61,7 +61,7 @@ def test_what_is_published_walks_as_the_rounded_original_does(
     assert f"| {report.measures['PL'].mean:.2f} (" in row
     low, high = report.measures["CLS"].low, report.measures["CLS"].high
     assert f"({100 * low:.1f} to {100 * high:.1f})" in row
-    assert f"babywalk evaluate --agent {folder} --data DATA --on r2r,r4r --split val_seen:20" in card
+    assert f"babywalk evaluate {folder} --data DATA --on r2r,r4r --split val_seen:20" in card
 
 
 def test_without_rounding_the_weights_are_the_same(run: Path, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_the_card_tells_facts(run: Path, segmented_dollhouse: Path, tmp_path: Pa
 def test_measures_from_elsewhere(
     run: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = ["evaluate", "--agent", str(run), "--data", str(segmented_dollhouse), "--on", "r2r"]
+    base = ["evaluate", str(run), "--data", str(segmented_dollhouse), "--on", "r2r"]
     assert main([*base, "--split", "val_seen:7", "--json"]) == 0
     said = tmp_path / "said.json"
     said.write_text(capsys.readouterr().out)

@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from babywalk.tables import size, table
+from babywalk.tables import markdown, size, table
 
 
 def test_numbers_align_to_the_right() -> None:
     text = table(["task", "episodes"], [["r2r", "14,039"], ["r4r long", "7"]])
     assert text.splitlines() == ["task      episodes", "r2r         14,039", "r4r long         7"]
+
+
+def test_markdown_keeps_what_is_in_a_cell_in_it() -> None:
+    text = markdown(["", "SR"], [["a|b", "1.0"], ["c", ""]])
+    assert text.splitlines() == ["| | SR |", "|---|---|", r"| a\|b | 1.0 |", "| c | |"]
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,7 @@ def _train(options: argparse.Namespace) -> None:
     for stage, best in done.bests.items():
         say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
     say(f"The model is {options.run / 'model.safetensors'}, after {done.total:,} iterations.")
-    say(
-        f"Next: babywalk evaluate --agent {options.run} --data {options.data} --on r2r,r4r --split val_unseen"
-    )
+    say(f"Next: babywalk evaluate {options.run} --data {options.data} --on r2r,r4r --split val_unseen")
 
 
 def _add_curves(commands: Any) -> None:
@@ -157,7 +155,7 @@ def _publish(options: argparse.Namespace) -> None:
         say_json(asdict(done))
         return
     say(f"{done.folder}: model.safetensors ({size(done.bytes)}) and README.md, which you may want to read.")
-    say(f"Next: babywalk evaluate --agent {done.folder} --data DATA --on r4r --split val_unseen")
+    say(f"Next: babywalk evaluate {done.folder} --data DATA --on r4r --split val_unseen")
 
 
 def _add_follow(commands: Any) -> None:

@@ -27,6 +27,7 @@ def add_commands(commands: Any) -> None:
     _add_demo(commands)
     _add_evaluate(commands)
     _add_score(commands)
+    _add_table(commands)
     _add_diagnose(commands)
     _add_submit(commands)
     _add_draw(commands)
@@ -53,13 +54,14 @@ def _add_evaluate(commands: Any) -> None:
         commands,
         "evaluate",
         "let an agent walk tasks, and measure it",
-        "babywalk evaluate --agent shortest --data data --on r2r --split val_unseen",
-        "babywalk evaluate --agent random --data data --on r2r,r4r --split val_seen --seeds 10",
-        "babywalk evaluate --agent runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
+        "babywalk evaluate shortest --data data --on r2r --split val_unseen",
+        "babywalk evaluate random --data data --on r2r,r4r --split val_seen --seeds 10",
+        "babywalk evaluate runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
     )
     evaluate.add_argument(
-        "--agent", required=True, metavar="NAME", help="stop, random, shortest, or a run's directory or model"
+        "agent", nargs="?", metavar="AGENT", help="stop, random, shortest, or a run's directory or model"
     )
+    evaluate.add_argument("--agent", dest="named", metavar="NAME", help="the same, as an option")
     add_data(evaluate)
     evaluate.add_argument(
         "--on", default="r2r", metavar="TASKS", help="tasks with commas between (default: r2r)"
@@ -87,11 +89,12 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
     if options.baby_steps and options.trajectories:
         raise ConfigError("--trajectories keeps walks of whole instructions. Leave it out with --baby-steps.")
+    agent = _one_agent(options)
     seeds = range(options.seed, options.seed + options.seeds)
-    common = (options.agent, options.data, options.on.split(","), options.split)
+    common = (agent, options.data, options.on.split(","), options.split)
     measuring = {"per_path": options.per_path, "length": options.by_length}
     reports = {
-        f"{options.agent} {seed}" if options.seeds > 1 else options.agent: recipes.evaluate_single_steps(
+        f"{agent} {seed}" if options.seeds > 1 else agent: recipes.evaluate_single_steps(
             *common, seed=seed, **measuring
         )
         if options.baby_steps
@@ -99,6 +102,15 @@ def _evaluate(options: argparse.Namespace) -> None:
         for seed in seeds
     }
     _say_reports(options, reports)
+
+
+def _one_agent(options: argparse.Namespace) -> str:
+    given = [name for name in (options.agent, options.named) if name is not None]
+    if not given:
+        raise ConfigError("Say which agent walks: babywalk evaluate AGENT ...")
+    if len(given) > 1:
+        raise ConfigError(f"The agent is given twice: {given[0]!r}, and --agent {given[1]!r}. Give it once.")
+    return str(given[0])
 
 
 def _add_score(commands: Any) -> None:
@@ -164,6 +176,43 @@ def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> Non
     counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
     unit = first[0].unit
     say(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
+
+
+def _add_table(commands: Any) -> None:
+    table = command(
+        commands,
+        "table",
+        "put results side by side in one table, with the paper's below",
+        "babywalk evaluate runs/babywalk --data data --on r2r,r4r --split val_unseen --json > babywalk.json",
+        "babywalk table babywalk.json seq2seq.json --paper r4r",
+        "babywalk table a.json b.json --name BABYWALK SEQ2SEQ --measures SR,SPL,SDTW --intervals --markdown",
+    )
+    table.add_argument(
+        "results",
+        type=Path,
+        nargs="+",
+        metavar="RESULTS.json",
+        help="what 'babywalk evaluate --json' or 'score --json' said",
+    )
+    table.add_argument(
+        "--name", nargs="+", default=[], metavar="LABEL", help="what to call the agent of each file, in order"
+    )
+    table.add_argument("--measures", metavar="NAMES", help="with commas between (default: SR,CLS,nDTW,SDTW)")
+    table.add_argument(
+        "--paper", metavar="TASK", help="add the paper's agents that were trained on TASK, as in r4r"
+    )
+    table.add_argument("--intervals", action="store_true", help="add the 95 %% intervals of SDTW")
+    table.add_argument("--markdown", action="store_true", help="as a table for documents")
+    table.set_defaults(run_command=_table)
+
+
+def _table(options: argparse.Namespace) -> None:
+    from babywalk import recipes
+    from babywalk.validation.comparison_table import Layout
+
+    chosen = {"measures": tuple(options.measures.split(","))} if options.measures else {}
+    layout = Layout(**chosen, paper=options.paper, intervals=options.intervals, markdown=options.markdown)
+    say(recipes.compare_results(options.results, layout, options.name))
 
 
 def _add_diagnose(commands: Any) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 from babywalk.buildings.features import LOOKAHEAD
 from babywalk.files import toml_text
 from babywalk.navigation.measures import MEASURES
-from babywalk.tables import size
+from babywalk.tables import markdown, size
 from babywalk.training.config import TrainingConfig
 from babywalk.validation.evaluation import Measured
-from babywalk.validation.score_table import markdown_scores
+from babywalk.validation.score_table import markdown_scores, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ class ModelCard:
             "reads": f"{self.words:,} words",
             **{name: f"`{key}`" for name, key in self.data_keys.items()},
         }
-        return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())])
+        return markdown(["", ""], list(rows.items()))
 
     def _use(self) -> str:
         return (
             f'```python\nimport babywalk\n\nagent = babywalk.load("{self.name}", data="DATA")\n```\n\n'
-            f"```\nbabywalk evaluate --agent {self.name} --data DATA --on {self.config.task} "
+            f"```\nbabywalk evaluate {self.name} --data DATA --on {self.config.task} "
             f"--split val_unseen\n```\n\n"
             f"DATA is a data directory of BabyWalk with the features `{self.features}`."
         )
@@ -107,9 +107,8 @@ class ModelCard:
     def _training(self) -> str:
         facts, lines = self.facts, []
         if self.bests:
-            lines += ["| stage | best validation SDTW, % |", "|---|---|"]
-            lines += [f"| {stage} | {100 * best:.1f} |" for stage, best in self.bests.items()]
-            lines.append("")
+            stages = [(stage, number("SDTW", best)) for stage, best in self.bests.items()]
+            lines += [markdown(["stage", "best validation SDTW, %"], stages), ""]
         ended = f"{self.iterations:,} iterations in all" if self.iterations else "the run had not ended"
         lines.append(
             f"Seed {self.config.seed}; {ended}. The weights are those of stage {facts.get('stage', '-')}, "

@@ -10,22 +10,32 @@ import numpy as np
 
 from babywalk.files import replacing
 from babywalk.navigation.measures import MEASURES
-from babywalk.tables import table
+from babywalk.tables import markdown, table
 from babywalk.validation.evaluation import Evaluation, Group, Measured
 
 # The literature prints PL and NE in metres and the others in percent.
-_METRES = ("PL", "NE")
+METRES = ("PL", "NE")
+
+
+def number(measure: str, value: float) -> str:
+    """A value of a measure as it is printed."""
+    return f"{value:.2f}" if measure in METRES else f"{100 * value:.1f}"
+
+
+def interval_text(measure: str, found: Measured) -> str:
+    """The interval of a measure as it is printed."""
+    return f"{number(measure, found.low)}..{number(measure, found.high)}"
 
 
 def score_table(rows: Mapping[str, Mapping[str, Measured]], interval: str = "95 %") -> str:
     """One line of means per row, and under it the intervals."""
     lines: list[list[str]] = []
     for name, measured in rows.items():
-        lines.append([name, *(_number(key, measured[key].mean) for key in MEASURES)])
+        lines.append([name, *(number(key, measured[key].mean) for key in MEASURES)])
         lines.append(
             [
                 f"  {interval}",
-                *(f"{_number(k, measured[k].low)}..{_number(k, measured[k].high)}" for k in MEASURES),
+                *(interval_text(key, measured[key]) for key in MEASURES),
             ]
         )
     return table(["", *MEASURES], lines)
@@ -42,7 +52,7 @@ def length_table(groups: Sequence[Group], what: str) -> str:
     return table(
         [what, "episodes", *MEASURES],
         [
-            [group.lengths, f"{group.episodes:,}", *(_number(key, group.means[key]) for key in MEASURES)]
+            [group.lengths, f"{group.episodes:,}", *(number(key, group.means[key]) for key in MEASURES)]
             for group in groups
         ],
     )
@@ -50,14 +60,14 @@ def length_table(groups: Sequence[Group], what: str) -> str:
 
 def markdown_scores(rows: Mapping[str, Mapping[str, Measured]]) -> str:
     """A table for a document: means, and under each its interval."""
-    lines = [f"| | {' | '.join(MEASURES)} |", f"|---{'|---' * len(MEASURES)}|"]
+    lines = []
     for name, measured in rows.items():
         cells = [
-            f"{_number(key, found.mean)} ({_number(key, found.low)} to {_number(key, found.high)})"
+            f"{number(key, found.mean)} ({number(key, found.low)} to {number(key, found.high)})"
             for key, found in ((key, measured[key]) for key in MEASURES)
         ]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append([name, *cells])
+    return markdown(["", *MEASURES], lines)
 
 
 def write_per_instruction(file: Path, evaluation: Evaluation) -> None:
@@ -69,7 +79,3 @@ def write_per_instruction(file: Path, evaluation: Evaluation) -> None:
         scans = task.houses.house_of[evaluation.trajectories.viewpoints.firsts]
         for id_, scan, row in zip(task.ids(np.arange(len(task))), scans, values.tolist(), strict=True):
             writer.writerow([id_, task.houses.scans[scan], *row])
-
-
-def _number(measure: str, value: float) -> str:
-    return f"{value:.2f}" if measure in _METRES else f"{100 * value:.1f}"
