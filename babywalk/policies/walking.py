@@ -54,7 +54,12 @@ def greedy(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor
 
 def sampled(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG001
     """An action by its probability."""
-    return torch.multinomial(decision.logits.softmax(dim=1), 1)[:, 0]
+    return draw_action(decision.logits)
+
+
+def draw_action(logits: Tensor) -> Tensor:
+    """(B,) actions by their probability, from scores (B, K)."""
+    return torch.multinomial(logits.softmax(dim=1), 1)[:, 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,6 +38,7 @@ class ReinforceConfig:
     reward: str = "fidelity"
     discount: float = 0.95
     clip: float = 1.0
+    temperature: float = 1.0  # of sampled walks: below 1 they keep nearer to the best actions
     baseline: str = "running"  # "running": a mean over iterations; "instruction": the mean of the samples
     entropy: float = 0.0  # weight
     imitation: float = 0.0  # weight of an imitation loss on as many single steps
@@ -66,6 +67,10 @@ class TrainingConfig:
             raise unknown("reinforce.reward", self.reinforce.reward, REWARDS)
         if self.reinforce.baseline not in BASELINES:
             raise unknown("reinforce.baseline", self.reinforce.baseline, BASELINES)
+        if self.reinforce.temperature <= 0:
+            raise ConfigError(
+                f"reinforce.temperature = {self.reinforce.temperature} draws nothing; give more than 0."
+            )
         if not 0 <= self.mirror <= 1:
             raise ConfigError(f"mirror = {self.mirror} is no share; give 0 to 1.")
         if self.reinforce.lectures > len(self.reinforce.batches):

@@ -17,7 +17,7 @@ from torch import Tensor
 from babywalk.navigation.teacher import Teacher
 from babywalk.policies.lessons import Lesson, Lessons
 from babywalk.policies.parts.decoder import Decision
-from babywalk.policies.walking import Guide, Journey, sampled
+from babywalk.policies.walking import Guide, Journey, draw_action, sampled
 from babywalk.ragged import side_by_side
 from babywalk.seeding import generator
 from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
@@ -159,7 +159,7 @@ class Lecture:
         count = self.lessons.count[episodes]
         first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
         lesson = self.lessons.lesson(episodes, first, count, mirrored=draw.random() < self.mirror)
-        journey = self.guide.walk(lesson, sampled, copies=samples, keep=False)
+        journey = self.guide.walk(lesson, self._choose, copies=samples, keep=False)
         worth = self._rewards(episodes, first, journey)
         expected = np.full_like(worth, baseline)
         if config.baseline == "instruction":
@@ -175,9 +175,13 @@ class Lecture:
             report |= {"imitation": float(taught.detach()), "accuracy": right}
         return Outcome(loss, report, float(worth.mean()))
 
+    def _choose(self, decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG002
+        return draw_action(decision.logits / self.config.temperature)
+
     def _loss(self, journey: Journey, advantage: Tensor) -> Tensor:
         owner = torch.cat([moment.walkers for moment in journey.moments])
-        logits = torch.cat([moment.decision.logits for moment in journey.moments])
+        # The policy is what was drawn from; who walks greedily walks alike at any temperature.
+        logits = torch.cat([moment.decision.logits for moment in journey.moments]) / self.config.temperature
         actions = torch.cat([moment.actions for moment in journey.moments])
         chosen = logits.log_softmax(dim=1).gather(1, actions[:, None])[:, 0]
         worth = discounted(advantage[owner], decisions_left(owner), self.config.discount)

@@ -103,6 +103,37 @@ def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
     assert all(torch.equal(before[name], weight) for name, weight in kept.network.state_dict().items())
 
 
+def test_colder_walks_keep_nearer_to_the_best_actions(
+    trained: Path, segmented_dollhouse: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """At a very low temperature every draw is the best action; at a high one few are."""
+    from babywalk.training import stages
+
+    share: dict[float, list[float]] = {}
+    for temperature in (1e-3, 1.0, 100.0):
+        drawn = share.setdefault(temperature, [])
+
+        def draw(logits: torch.Tensor, drawn: list[float] = drawn) -> torch.Tensor:
+            chosen = torch.multinomial(logits.softmax(dim=1), 1)[:, 0]
+            drawn.append(float((chosen == logits.argmax(dim=1)).float().mean()))
+            return chosen
+
+        monkeypatch.setattr(stages, "draw_action", draw)
+        reinforce = {**QUICK["reinforce"], "temperature": temperature}
+        experiments.train_agent(
+            "babywalk", segmented_dollhouse, tmp_path / str(temperature), preset="tiny",
+            settings={**QUICK, "reinforce": reinforce, "begin_from": str(trained)},
+        )  # fmt: skip
+    cold, own, hot = (np.mean(share[temperature]) for temperature in (1e-3, 1.0, 100.0))
+    assert cold > 0.99
+    assert cold > own > hot
+    with pytest.raises(ConfigError, match="temperature = 0"):
+        experiments.train_agent(
+            "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny",
+            settings={"reinforce": {"temperature": 0.0}},
+        )  # fmt: skip
+
+
 def test_a_mirror_makes_other_lessons_of_the_same_walks(segmented_dollhouse: Path, tmp_path: Path) -> None:
     """With every batch in the mirror the weights differ, and so do they with half of them."""
     found = {}
