@@ -73,7 +73,7 @@ def _lesson(rows: Ragged, start: Poses, moves: int) -> Lesson:
         start=start,
         ahead=rows,
         first_ahead=np.array([0, len(rows)]),
-        goals=None,
+        routes=None,
         behind=none,
         first_behind=np.zeros(2, dtype=np.int64),
         done=Walked(Poses(nothing, nothing), nothing, np.zeros(1, dtype=np.int64)),

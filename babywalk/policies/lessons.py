@@ -45,7 +45,7 @@ class Lesson:
     start: Poses  # (B,) where they stand
     ahead: Ragged  # R rows of words
     first_ahead: NDArray[np.int64]  # (B + 1,) the first step ahead of each walker
-    goals: NDArray[np.int64] | None  # (R,) viewpoint where each step ends; None where nobody knows
+    routes: Ragged | None  # R rows of viewpoints, the expert's way through each step; None if nobody knows
     behind: Ragged  # Q rows of words
     first_behind: NDArray[np.int64]  # (B + 1,)
     done: Walked  # how the expert walked the Q steps
@@ -54,6 +54,11 @@ class Lesson:
 
     def __len__(self) -> int:
         return len(self.first_ahead) - 1
+
+    @property
+    def goals(self) -> NDArray[np.int64] | None:
+        """(R,) the viewpoint where each step ends."""
+        return None if self.routes is None else self.routes.lasts.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +108,15 @@ class Lessons:
         poses = self._poses(
             task.paths.values, path_start, entry, task.walks.headings[task.chain[chain, 0]], houses
         )
-        goals = task.paths.values[np.repeat(path_start, last - first) + ends[ahead]].astype(np.int64)
+        enter = np.where(ahead > np.repeat(begin, last - first), ends[ahead - 1], 0)
+        length = ends[ahead] - enter + 1
+        way = spread(np.repeat(path_start, last - first) + enter, length)
+        routes = Ragged(task.paths.values[way], starts(length))
         return Lesson(
             start=poses,
             ahead=self._cut(words.take(ahead)),
             first_ahead=starts(last - first),
-            goals=goals if task.walks.has_goals else None,
+            routes=routes if task.walks.has_goals else None,
             behind=self._cut(words.take(behind)),
             first_behind=starts(first),
             done=self._expert(episodes, first, ends, begin, houses),

@@ -17,6 +17,7 @@ class ImitationConfig:
     batch: int = 100
     learning_rate: float = 1e-4
     weight_decay: float = 5e-4
+    teacher: str = "goal"  # shows the shortest way to where a step ends; "path": the expert's way there
     teacher_share: float = 0.0  # of walkers: 0 is student forcing, 1 teacher forcing
     chain: int = 1  # the most steps walked in a row; beyond the first, the history is the walker's own
     clip: float = 10.0  # of the gradient's norm
@@ -63,6 +64,8 @@ class TrainingConfig:
     threads: int = 0  # of torch; 0 leaves it alone
 
     def __post_init__(self) -> None:
+        if self.imitation.teacher not in TEACHERS:
+            raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
         if self.reinforce.reward not in REWARDS:
             raise unknown("reinforce.reward", self.reinforce.reward, REWARDS)
         if self.reinforce.baseline not in BASELINES:
@@ -80,4 +83,5 @@ class TrainingConfig:
             )
 
 
+TEACHERS = ("goal", "path")
 BASELINES = ("running", "instruction")

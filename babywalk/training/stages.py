@@ -6,6 +6,7 @@ if it had never stopped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -83,6 +84,7 @@ class Imitation:
             draw,
             chain=config.chain,
             mirror=self.mirror,
+            along=config.teacher == "path",
         )
         return Outcome(loss, {"loss": float(loss.detach()), "accuracy": right})
 
@@ -97,11 +99,13 @@ def imitate(
     *,
     chain: int = 1,
     mirror: float = 0.0,
+    along: bool = False,
 ) -> tuple[Tensor, float]:
     """The imitation loss of a batch of steps, and the share of decisions that were the teacher's.
 
     With a chain, up to so many steps in a row: who strays in one learns in the next to find back.
-    `mirror` is the probability that all of it happens in a mirror.
+    `mirror` is the probability that all of it happens in a mirror. The teacher shows the shortest way to
+    where a step ends, or, `along`, the expert's.
     """
     episodes = draw.integers(len(lessons), size=batch)
     count = lessons.count[episodes]
@@ -109,11 +113,11 @@ def imitate(
     last = np.minimum(step + 1 + (draw.random(batch) * chain).astype(np.int64), count)
     follows = torch.from_numpy(draw.random(batch) < teacher_share)
     lesson = lessons.lesson(episodes, step, last, mirrored=draw.random() < mirror)
-    goals = _goals(lesson)
+    shown = advice(lesson, teacher, along=along)
     told: list[Tensor] = []
 
     def choose(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:
-        due = teacher.towards(viewpoints, goals[rows]).long()
+        due = shown(viewpoints, rows)
         told.append(due)
         own = sampled(decision, walkers, viewpoints, rows)
         return torch.where(follows[walkers], due, own)
@@ -219,7 +223,20 @@ def decisions_left(owner: Tensor) -> Tensor:
     return left
 
 
-def _goals(lesson: Lesson) -> Tensor:
-    if lesson.goals is None:
+def advice(lesson: Lesson, teacher: Teacher, *, along: bool) -> Callable[[Tensor, Tensor], Tensor]:
+    """From viewpoints (B,) and the rows (B,) of the walkers' steps to the actions that the teacher shows."""
+    if lesson.routes is None or lesson.goals is None:
         raise ValueError("a lesson without goals cannot be taught")
-    return torch.from_numpy(lesson.goals)
+    if not along:
+        goals = torch.from_numpy(lesson.goals)
+        return lambda viewpoints, rows: teacher.towards(viewpoints, goals[rows]).long()
+    routes = torch.from_numpy(lesson.routes.padded(fill=0).astype(np.int64))
+    lengths = torch.from_numpy(lesson.routes.lengths)
+    reached = torch.zeros_like(lengths)
+
+    def next_of_route(viewpoints: Tensor, rows: Tensor) -> Tensor:
+        due, reached[rows] = teacher.along(viewpoints, routes[rows], lengths[rows], reached[rows])
+        actions: Tensor = due.long()
+        return actions
+
+    return next_of_route

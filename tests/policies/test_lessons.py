@@ -26,6 +26,7 @@ from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.walking import Guide, greedy, sampled
 from babywalk.ragged import Ragged
+from babywalk.training.stages import advice
 
 TEXTS = ["go north. then east. stop here.", "walk on now please."]
 
@@ -63,6 +64,8 @@ def test_the_last_step_with_what_lies_behind(lessons: Lessons) -> None:
     assert lesson.first_behind.tolist() == [0, 2, 2]
     assert lesson.goals is not None
     assert lesson.goals.tolist() == [4, 2]
+    assert lesson.routes is not None
+    assert [lesson.routes[row].tolist() for row in range(2)] == [[2, 4], [3, 2]]
     # Episode 0 stands at 2, facing east as it came, level; episode 1 at its start with heading 0.5.
     assert lesson.start.viewpoint.tolist() == [2, 3]
     assert lesson.start.view.tolist() == [12 + 3, 12 + 1]
@@ -126,6 +129,21 @@ def test_who_follows_the_teacher_walks_the_described_path(lessons: Lessons, mode
     assert [views[row].tolist() for row in range(2)] == [[13, 12, 15, 24], [13, 12]]
     # Three steps of a move and a STOP each, and one of episode 1; finished walkers are not decided for.
     assert [moment.walkers.tolist() for moment in journey.moments] == [[0, 1], [0, 1], [0], [0], [0], [0]]
+
+
+@pytest.mark.parametrize(("along", "walked"), [(False, [0, 1]), (True, [0, 3, 2, 1])])
+def test_a_teacher_shows_the_shortest_way_or_the_expert_s(
+    task: Task, model: Model, along: bool, walked: list[int]
+) -> None:
+    """The expert goes the long way round the square; a whole instruction does not say where on the way."""
+    walks = placed(task.houses, walk("h", [0, 3, 2, 1], 1, TEXTS[:1]))
+    detour = join_task("r2r", "val", task.houses, walks, Joint(1, 0, {}), seed=None)
+    segmented = SegmentedTexts.of([[Sentence(0, len(TEXTS[0]))]], frozenset())
+    steps = BabySteps(detour, segmented, Ragged.of([[1]]), Ragged.of([[3]]))
+    lesson = Lessons.of(steps, World.of(task.houses), model.vocabulary, model.config).whole(np.array([0]))
+    shown = advice(lesson, Teacher.of(task.houses).to("cpu"), along=along)
+    journey = Guide(model.network, _observer(task)).walk(lesson, lambda _, __, at, rows: shown(at, rows))
+    assert journey.viewpoints()[0][0].tolist() == walked
 
 
 def test_memory_kept_step_by_step_equals_memory_encoded_afresh(
