@@ -35,7 +35,7 @@ from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.walking import Guide
-from babywalk.training.config import ImitationConfig, ReinforceConfig
+from babywalk.training.config import ReinforceConfig, TrainingConfig
 from babywalk.training.loop import fresh_optimiser
 from babywalk.training.stages import Imitation, Lecture, Stage
 
@@ -112,7 +112,7 @@ class Scene:
 def imitation(scene: Scene) -> Measured:
     model = scene.model(PolicyConfig())
     guide = Guide(model.network, scene.observer)
-    stage = Imitation(guide, scene.lessons("r4r", model), scene.teacher, ImitationConfig(), scene.seed)
+    stage = Imitation(guide, scene.lessons("r4r", model), scene.teacher, TrainingConfig(seed=scene.seed))
     return learning(scene, model, stage, 3 if scene.quick else 12)
 
 
@@ -121,7 +121,7 @@ def lecture(k: int) -> Callable[[Scene], Measured]:
         model = scene.model(PolicyConfig())
         guide = Guide(model.network, scene.observer)
         lessons = scene.lessons("r4r", model)
-        stage = Lecture(guide, lessons, scene.teacher, ReinforceConfig(), scene.seed, k)
+        stage = Lecture(guide, lessons, scene.teacher, TrainingConfig(seed=scene.seed), k)
         return learning(scene, model, stage, 1 if scene.quick else 4)
 
     return run
@@ -130,8 +130,8 @@ def lecture(k: int) -> Callable[[Scene], Measured]:
 def reinforce(scene: Scene) -> Measured:
     model = scene.model(PolicyConfig(**WHOLE))
     guide = Guide(model.network, scene.observer)
-    config = ReinforceConfig(batches=(64,), lectures=1)
-    stage = Lecture(guide, scene.lessons("r2r", model), scene.teacher, config, scene.seed, None)
+    config = TrainingConfig(seed=scene.seed, reinforce=ReinforceConfig(batches=(64,), lectures=1))
+    stage = Lecture(guide, scene.lessons("r2r", model), scene.teacher, config, None)
     return learning(scene, model, stage, 1 if scene.quick else 6)
 
 

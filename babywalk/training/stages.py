@@ -21,7 +21,7 @@ from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.walking import Guide, Journey, draw_action, sampled
 from babywalk.ragged import side_by_side
 from babywalk.seeding import generator
-from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
+from babywalk.training.config import TrainingConfig
 from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
 from babywalk.training.rewards import rewards
 
@@ -54,37 +54,27 @@ class Imitation:
 
     name = "imitation"
 
-    def __init__(
-        self,
-        guide: Guide,
-        lessons: Lessons,
-        teacher: Teacher,
-        config: ImitationConfig,
-        seed: int,
-        mirror: float = 0.0,
-    ) -> None:
-        self.guide, self.lessons, self.teacher, self.config, self.seed, self.mirror = (
-            guide, lessons, teacher, config, seed, mirror,
-        )  # fmt: skip
-        self.iterations = config.iterations
-        self.learning_rate = config.learning_rate
-        self.weight_decay = config.weight_decay
-        self.clip = config.clip
+    def __init__(self, guide: Guide, lessons: Lessons, teacher: Teacher, config: TrainingConfig) -> None:
+        self.guide, self.lessons, self.teacher, self.config = guide, lessons, teacher, config
+        self.iterations = config.imitation.iterations
+        self.learning_rate = config.imitation.learning_rate
+        self.weight_decay = config.imitation.weight_decay
+        self.clip = config.imitation.clip
 
     def iterate(self, iteration: int, baseline: float) -> Outcome:  # noqa: ARG002
         """Cross-entropy of the teacher's actions where the walkers went."""
-        draw = generator(self.seed, self.name, iteration)
-        config = self.config
+        draw = generator(self.config.seed, self.name, iteration)
+        chosen = self.config.imitation
         loss, right = imitate(
             self.guide,
             self.lessons,
             self.teacher,
-            config.batch,
-            config.teacher_share,
+            chosen.batch,
+            chosen.teacher_share,
             draw,
-            chain=config.chain,
-            mirror=self.mirror,
-            along=config.teacher == "path",
+            chain=chosen.chain,
+            mirror=self.config.mirror,
+            along=chosen.teacher == "path",
         )
         return Outcome(loss, {"loss": float(loss.detach()), "accuracy": right})
 
@@ -136,33 +126,25 @@ class Lecture:
     """
 
     def __init__(
-        self,
-        guide: Guide,
-        lessons: Lessons,
-        teacher: Teacher,
-        config: ReinforceConfig,
-        seed: int,
-        k: int | None,
-        mirror: float = 0.0,
+        self, guide: Guide, lessons: Lessons, teacher: Teacher, config: TrainingConfig, k: int | None
     ) -> None:
-        self.guide, self.lessons, self.teacher, self.config, self.seed, self.k, self.mirror = (
-            guide, lessons, teacher, config, seed, k, mirror,
-        )  # fmt: skip
+        self.guide, self.lessons, self.teacher, self.run = guide, lessons, teacher, config
+        self.config, self.k = config.reinforce, k
         self.name = "reinforce" if k is None else f"lecture {k}"
-        self.batch = config.batches[-1 if k is None else k - 1]
-        self.iterations = config.iterations
-        self.learning_rate = config.learning_rate
-        self.weight_decay = config.weight_decay
-        self.clip = config.clip
+        self.batch = self.config.batches[-1 if k is None else k - 1]
+        self.iterations = self.config.iterations
+        self.learning_rate = self.config.learning_rate
+        self.weight_decay = self.config.weight_decay
+        self.clip = self.config.clip
 
     def iterate(self, iteration: int, baseline: float) -> Outcome:
         """The policy gradient of sampled walks."""
-        config, samples = self.config, self.config.samples
-        draw = generator(self.seed, self.name, iteration)
+        config, samples, mirror = self.config, self.config.samples, self.run.mirror
+        draw = generator(self.run.seed, self.name, iteration)
         episodes = draw.integers(len(self.lessons), size=self.batch)
         count = self.lessons.count[episodes]
         first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
-        lesson = self.lessons.lesson(episodes, first, count, mirrored=draw.random() < self.mirror)
+        lesson = self.lessons.lesson(episodes, first, count, mirrored=draw.random() < mirror)
         journey = self.guide.walk(lesson, self._choose, copies=samples, keep=False)
         worth = self._rewards(episodes, first, journey)
         expected = np.full_like(worth, baseline)
@@ -172,8 +154,9 @@ class Lecture:
         report = {"loss": float(loss.detach()), "reward": float(worth.mean())}
         if config.imitation:
             # As many decisions again, so that what was learned from the expert is not lost.
+            along = self.run.imitation.teacher == "path"
             taught, right = imitate(
-                self.guide, self.lessons, self.teacher, self.batch * 2, 0.5, draw, mirror=self.mirror
+                self.guide, self.lessons, self.teacher, self.batch * 2, 0.5, draw, mirror=mirror, along=along
             )
             loss = loss + config.imitation * taught
             report |= {"imitation": float(taught.detach()), "accuracy": right}
@@ -206,10 +189,10 @@ class Lecture:
 
 def training_stages(config: TrainingConfig, guide: Guide, lessons: Lessons, teacher: Teacher) -> list[Stage]:
     """Imitation, then the lectures, or one of all steps; what has no iterations is left out."""
-    reinforce, seed, mirror = config.reinforce, config.seed, config.mirror
+    reinforce = config.reinforce
     lectures: list[int | None] = [None] if reinforce.whole else list(range(1, reinforce.lectures + 1))
-    stages: list[Stage] = [Imitation(guide, lessons, teacher, config.imitation, seed, mirror)]
-    stages += [Lecture(guide, lessons, teacher, reinforce, seed, k, mirror) for k in lectures]
+    stages: list[Stage] = [Imitation(guide, lessons, teacher, config)]
+    stages += [Lecture(guide, lessons, teacher, config, k) for k in lectures]
     return [stage for stage in stages if stage.iterations > 0]
 
 
