@@ -15,7 +15,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     },
 }
 
-# As published; good on a laptop's CPU; the same with less of everything, for the demonstration; for tests.
+# As published; good on a laptop's CPU; for tests. Below: less of everything, for the demonstration; for objects.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
     "small": {
@@ -58,5 +58,24 @@ PRESETS["demo"] = merged(
         "reinforce": {"iterations": 40},
         "validate_every": 200,
         "validate_on": "val_seen:150",
+    },
+)
+# For object features, which are faint beside directions and have names; rooms are not known in unseen houses.
+PRESETS["objects"] = merged(
+    PRESETS["small"],
+    {
+        "features": "objects:names,groups,distant,openness",
+        "policy": {"feature_gain": 10.0, "likeness": 64},
+        "imitation": {"batch": 100, "warm_up": 50, "decay_from": 0.3},
+        "reinforce": {
+            "iterations": 120,
+            "batches": [24, 16, 12, 12],
+            "learning_rate": 5e-5,
+            "temperature": 0.4,
+        },
+        "averaging": 0.998,
+        "validate_on": "val_seen",
+        "validate_every": 250,
+        "threads": 1,
     },
 )
