@@ -15,7 +15,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     },
 }
 
-# As published; good on a laptop's CPU; for tests. Below: less of everything, for the demonstration; for objects.
+# As published; good on a laptop's CPU; for tests. More of them are below.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
     "small": {
@@ -51,6 +51,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "checkpoint_every": 5,
     },
 }
+# Less of everything, for the demonstration.
 PRESETS["demo"] = merged(
     PRESETS["small"],
     {

@@ -132,6 +132,7 @@ def test_the_recipes_of_the_project_can_be_read(file: Path) -> None:
     assert ("blind" in file.stem) == (config.features == "none")
     assert ("lookahead" in file.stem) == config.features.endswith("+lookahead")
     assert (config.policy.steps == "whole") == file.stem.startswith("seq2seq")
-    assert bool(config.reinforce.lectures) == (
-        file.stem.startswith("babywalk") or "rl" in file.stem.split("-")
-    )
+    assert bool(config.reinforce.lectures) == bool({"lectures", "rl"} & set(file.stem.split("-")))
+    # What it begins from is what another recipe ends with.
+    before = file.with_name(f"{Path(config.begin_from).name}.toml")
+    assert not config.begin_from or before.is_file()
