@@ -77,7 +77,7 @@ class _Trainer:
     def _run_stage(self, stage: Stage, log: Log) -> None:
         optimiser = self._optimiser(stage)
         self.network.train()
-        if self.progress.stage and not self.progress.iteration:
+        if (self.progress.stage or self.config.begin_from) and not self.progress.iteration:
             # A stage that only loses hands on what it was given.
             self._validate(stage, 0, log)
         for iteration in bar(

@@ -103,6 +103,16 @@ def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
     assert all(torch.equal(before[name], weight) for name, weight in kept.network.state_dict().items())
 
 
+def test_a_first_stage_that_only_loses_hands_on_what_it_began_with(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    run, ruin = tmp_path / "run", {**QUICK["reinforce"], "learning_rate": 30.0, "lectures": 1}
+    settings = {**QUICK, "imitation": {"iterations": 0}, "reinforce": ruin, "begin_from": str(trained)}
+    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    before, after = (load_model(path).network.state_dict() for path in (trained, run))
+    assert all(torch.equal(before[name], weight) for name, weight in after.items())
+
+
 def test_colder_walks_keep_nearer_to_the_best_actions(
     trained: Path, segmented_dollhouse: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
