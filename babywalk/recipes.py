@@ -15,6 +15,7 @@ from babywalk.assets.layout import FINE_GRAINED, PLANS, RAW
 from babywalk.assets.manifest import component
 from babywalk.assets.r2r import write_walks
 from babywalk.assets.results import write_results
+from babywalk.assets.trained import built_in_models, find_model
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.importing import Imported, RawFiles, import_into
 from babywalk.episodes.joining import TASKS
@@ -358,13 +359,13 @@ def _agent(name: str, dataset: Dataset, seed: int) -> Agent:
     """A simple agent by its name, or a learned one by its run or its file."""
     if name in SIMPLE_AGENTS:
         return SIMPLE_AGENTS[name](seed)
-    path = Path(name)
-    if not path.exists():
-        raise unknown("Agent", name, [*SIMPLE_AGENTS, "a run's directory", "a model's file"])
+    if find_model(name) is None:
+        known = [*SIMPLE_AGENTS, *built_in_models(), "a run's directory", "a model's file"]
+        raise unknown("Agent", name, known)
     # Loaded where it is needed: everything else here works without torch.
     from babywalk.experiments import load_agent
 
-    return load_agent(path, dataset.folder)
+    return load_agent(Path(name), dataset.folder)
 
 
 def _report(

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from babywalk.assets.glove import WordVectors
 from babywalk.assets.records import Record
+from babywalk.assets.trained import find_model
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.errors import DataError, few
 from babywalk.files import replacing
@@ -99,7 +100,8 @@ def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = 
 
 
 def load_model(path: Path) -> Model:
-    """Read a model from its file, or from the directory of a run or of published weights."""
+    """Read a model from its file, from the directory of a run or of published weights, or by its name."""
+    path = find_model(path) or path
     file = path / "model.safetensors" if path.is_dir() else path
     tensors, about = read_tensors(file, _FORMAT)
     record = Record.of(file, "the header", about)

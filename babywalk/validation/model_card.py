@@ -114,6 +114,12 @@ class ModelCard:
             f"Seed {self.config.seed}; {ended}. The weights are those of stage {facts.get('stage', '-')}, "
             f"iteration {facts.get('iteration', '-')}, chosen by SDTW on `{self.config.validate_on}`."
         )
+        if begun := facts.get("begun_from"):
+            lines.append(
+                f"It began with the weights of {begun.get('agent', 'another agent')} trained on "
+                f"{begun.get('task', '-')}, stage {begun.get('stage', '-')}, iteration "
+                f"{begun.get('iteration', '-')}."
+            )
         if self.config.policy.steps != "whole":
             lines.append(f"Baby-Steps were aligned with paths by the method `{facts.get('alignment', '-')}`.")
         made = ", ".join(f"{package} {version}" for package, version in self.versions.items())
