@@ -38,7 +38,9 @@ def _add_train(commands: Any) -> None:
     train.add_argument("--run", type=Path, required=True, metavar="DIR", help="where the run is kept")
     train.add_argument("--task", metavar="TASK", help="to train on (default: the recipe's, or r4r)")
     train.add_argument(
-        "--preset", metavar="NAME", help="paper, small or tiny (default: the recipe's, or small)"
+        "--preset",
+        metavar="NAME",
+        help="paper, small, objects (for object features) or tiny (default: the recipe's, or small)",
     )
     train.add_argument(
         "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change settings, as in policy.gamma=5"

@@ -284,7 +284,7 @@ def test_mistakes_are_told_and_nothing_is_overwritten(
     assert (trained / "model.safetensors").read_bytes() == before
     arguments = ["train", "babywalk", "--data", str(segmented_dollhouse), "--run", str(tmp_path / "r")]
     for extra, message in (
-        (["--preset", "huge"], "Preset 'huge' is not known. Choose from: paper, small, tiny, demo."),
+        (["--preset", "huge"], "Preset 'huge' is not known. Choose from: paper, small, tiny, demo, objects."),
         (["--set", "imitation.bach=3"], "imitation.bach is not known. Did you mean imitation.batch?"),
         (["--set", "policy.gamma=fast"], "policy.gamma = 'fast' should be a number."),
         (["--set", "reinforce.reward=cls"], "reinforce.reward 'cls' is not known."),
