@@ -1,0 +1,40 @@
+"""Weights in the repository: on freshly imported data they give the numbers of their cards, to the digit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from babywalk import recipes
+from babywalk.cli import main
+from babywalk.navigation.measures import MEASURES
+from babywalk.validation.score_table import number
+
+CHECKOUT = Path(__file__).parents[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", sorted((CHECKOUT / "weights").iterdir()), ids=lambda folder: folder.name)
+def test_published_numbers_are_reproduced(folder: Path, real_data: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    raw = [
+        f"--{name}={real_data / part}"
+        for name, part in (
+            ("connectivity", "connectivity"),
+            ("r2r", "R2R"),
+            ("boxes", "BBox"),
+            ("rooms", "rooms"),
+        )
+    ]
+    glove = ["--glove", str(real_data / "train_vocab.txt"), str(real_data / "train_glove.npy")]
+    assert main(["data", "import", *raw, *glove, str(data)]) == 0
+    recipes.segment_data(data, ["val_unseen"])
+    found = recipes.evaluate_agent(str(folder), data, ["r2r"], "val_unseen")[0]
+    (row,) = [
+        line
+        for line in (folder / "README.md").read_text().splitlines()
+        if line.startswith("| R2R val_unseen")
+    ]
+    published = [cell.split("(")[0].strip() for cell in row.strip("|").split("|")[1:]]
+    assert [number(name, found.measures[name].mean) for name in MEASURES] == published
