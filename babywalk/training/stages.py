@@ -128,7 +128,7 @@ class Lecture:
     def __init__(
         self, guide: Guide, lessons: Lessons, teacher: Teacher, config: TrainingConfig, k: int | None
     ) -> None:
-        self.guide, self.lessons, self.teacher, self.run = guide, lessons, teacher, config
+        self.guide, self.lessons, self.teacher, self.training = guide, lessons, teacher, config
         self.config, self.k = config.reinforce, k
         self.name = "reinforce" if k is None else f"lecture {k}"
         self.batch = self.config.batches[-1 if k is None else k - 1]
@@ -139,8 +139,8 @@ class Lecture:
 
     def iterate(self, iteration: int, baseline: float) -> Outcome:
         """The policy gradient of sampled walks."""
-        config, samples, mirror = self.config, self.config.samples, self.run.mirror
-        draw = generator(self.run.seed, self.name, iteration)
+        config, samples, mirror = self.config, self.config.samples, self.training.mirror
+        draw = generator(self.training.seed, self.name, iteration)
         episodes = draw.integers(len(self.lessons), size=self.batch)
         count = self.lessons.count[episodes]
         first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
@@ -154,7 +154,7 @@ class Lecture:
         report = {"loss": float(loss.detach()), "reward": float(worth.mean())}
         if config.imitation:
             # As many decisions again, so that what was learned from the expert is not lost.
-            along = self.run.imitation.teacher == "path"
+            along = self.training.imitation.teacher == "path"
             taught, right = imitate(
                 self.guide, self.lessons, self.teacher, self.batch * 2, 0.5, draw, mirror=mirror, along=along
             )
