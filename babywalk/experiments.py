@@ -11,6 +11,7 @@ import numpy as np
 
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
 from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS
+from babywalk.assets.trained import find_model
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.config import merged
 from babywalk.episodes.dataset import Dataset
@@ -93,6 +94,10 @@ def train_agent(
     )
     model.facts.update(agent=name, task=config.task, seed=config.seed)
     if config.begin_from:
+        if find_model(config.begin_from) is None:
+            raise ConfigError(
+                f"begin_from = {config.begin_from!r} is no run and no model. Train it first, or leave it out."
+            )
         before = load_model(Path(config.begin_from))
         take_over(model, before, Path(config.begin_from))
         model.facts["begun_from"] = before.facts

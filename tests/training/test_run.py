@@ -290,6 +290,7 @@ def test_mistakes_are_told_and_nothing_is_overwritten(
         (["--set", "reinforce.reward=cls"], "reinforce.reward 'cls' is not known."),
         (["--set", "features=resnet"], "Feature source 'resnet' is not known."),
         (["--task", "r5r"], "Task 'r5r' is not known."),
+        (["--set", "begin_from=nowhere"], "begin_from = 'nowhere' is no run and no model."),
     ):
         assert main([*arguments, *extra]) == 2
         assert message in capsys.readouterr().err

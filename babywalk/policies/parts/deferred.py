@@ -32,10 +32,12 @@ class Ledger:
         self.bias = None if bias is None else bias.detach()
         self.uses: list[tuple[tuple[Tensor, ...], Tensor]] = []
         # Every use takes it as an input, so that autograd closes the ledger after it has gone through all.
+        # torch does not type it:
         self.opened: Tensor = _Open.apply(self, weight, bias)  # type: ignore[no-untyped-call]
 
     def use(self, *parts: Tensor | Product) -> Tensor:
         """The output (..., B, O) for inputs that make up I together. Where one learns, they are laid out."""
+        # torch does not type it:
         made: Tensor = _Use.apply(self, self.opened, *parts)  # type: ignore[no-untyped-call]
         return made
 

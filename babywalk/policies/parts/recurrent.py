@@ -46,6 +46,7 @@ def run(
     on_inputs, on_states, bias, other_bias = weights = tuple(lstm.parameters())
     states: Tensor
     if isinstance(inputs, Tensor):
+        # torch does not type it:
         states = _Run.apply(inputs, *weights, places, before, counts.tolist())  # type: ignore[no-untyped-call]
     else:
         sums = through(inputs, on_inputs).index_select(0, places).add_(bias + other_bias)

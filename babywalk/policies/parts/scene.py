@@ -161,6 +161,7 @@ class _Compare(Function):
 
 
 def _compared(query: Tensor, table: Tensor, rows: Tensor, slots: Slots) -> Tensor:
+    # torch does not type it:
     found: Tensor = _Compare.apply(query, table, rows, slots)  # type: ignore[no-untyped-call]
     return found
 
@@ -205,6 +206,7 @@ class Scene:
         four = self.observer.orientation_table[..., :4].to(query.dtype)
         around = four.index_select(0, self.poses.column)
         lean = torch.bmm(around, turned[..., None])[..., 0]
+        # torch does not type it:
         seen, weights = _Look.apply(features, lean, self._table, *self._views)  # type: ignore[no-untyped-call]
         return torch.cat(
             [self._channelled(seen), torch.bmm(weights[:, None], around)[:, 0].repeat(1, TILES)], dim=1
