@@ -21,10 +21,11 @@ from babywalk.policies.agent import Index, Trajectories
 from babywalk.policies.following import Followed, follow
 from babywalk.policies.lessons import Lesson, Lessons
 from babywalk.policies.model import Model
+from babywalk.policies.parts.album import Album
 from babywalk.policies.walking import Choice, Guide, greedy
 from babywalk.ragged import Ragged, one_below_another
 
-_BATCH = 512  # walkers at a time: enough to multiply well, few enough to stay small
+_BATCH = 2048  # walkers at a time: many meet at a viewpoint, and few walk alone when most have arrived
 
 
 class LearnedAgent:
@@ -81,8 +82,9 @@ def _walked(guide: Guide, lessons: Iterable[Lesson], choose: Choice) -> list[tup
     network = guide.network
     training = network.training
     network.eval()
+    album = Album()  # batches of one house meet the same views
     with torch.inference_mode():
-        walked = [guide.walk(lesson, choose, keep=False).viewpoints() for lesson in lessons]
+        walked = [guide.walk(lesson, choose, keep=False, album=album).viewpoints() for lesson in lessons]
     network.train(training)
     return walked
 

@@ -103,11 +103,22 @@ class Guide:
         self.observer = observer  # of one walk
         self.album: Album | None = None  # of one walk
 
-    def walk(self, lesson: Lesson, choose: Choice, *, copies: int = 1, keep: bool = True) -> Journey:
-        """Walk a lesson; with copies, each row by several walkers who share what was read and remembered."""
+    def walk(
+        self,
+        lesson: Lesson,
+        choose: Choice,
+        *,
+        copies: int = 1,
+        keep: bool = True,
+        album: Album | None = None,
+    ) -> Journey:
+        """Walk a lesson; with copies, each row by several walkers who share what was read and remembered.
+
+        With an album, what it holds of walks before is looked up; it is for walks without learning.
+        """
         self.observer = self.eyes[lesson.mirrored]
         learns = self.network.training or torch.is_grad_enabled()
-        self.album = None if learns else Album()
+        self.album = None if learns else album or Album()
         with deferring(self.network):
             journey = self._walk(lesson, choose, copies, keep)
         self.album = None
