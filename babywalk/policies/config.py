@@ -24,6 +24,7 @@ class PolicyConfig:
     words: int = 300  # numbers per word where no word vectors were imported
     dropout: float = 0.5
     feature_dropout: float = 0.0  # of view features, channel-wise and the same for a whole walk
+    history_dropout: float = 0.0  # of all that is remembered: the share of walks that are learned without it
     feature_gain: float = 1.0  # times view features: those of objects are faint beside directions
     likeness: int = 0  # numbers of a code by which words and named features are compared; 0 for no such score
     max_moves: int = 10  # per step
@@ -48,7 +49,7 @@ class PolicyConfig:
             raise ConfigError(f"likeness = {self.likeness} is no size; give 0 or more.")
         if self.feature_gain <= 0:
             raise ConfigError(f"feature_gain = {self.feature_gain} hides all features; give more than 0.")
-        for field in ("dropout", "feature_dropout"):
+        for field in ("dropout", "feature_dropout", "history_dropout"):
             if not 0 <= getattr(self, field) < 1:
                 raise ConfigError(
                     f"{field} = {getattr(self, field)} is no share; give 0 or more and less than 1."

@@ -27,6 +27,7 @@ from babywalk.policies.network import Network
 
 _FORMAT = "babywalk model 1"
 _REMEMBERING = ("trajectory", "memory")  # parts of the network that are for the memory alone
+_DECIDING = "decoder."  # how the names of a decoder's weights begin
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,9 +168,10 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
 
 
 def take_over(model: Model, other: Model, file: Path) -> None:
-    """Begin where another model ended; the parts for the memory are taken where both have them.
+    """Begin where another model ended; memory and decoder are taken where both have the same.
 
-    So an agent that learns Baby-Steps begins with what one that reads whole instructions has learned.
+    So an agent that learns Baby-Steps begins with what one that reads whole instructions has learned, and one
+    that decides in another way with how to read and to remember.
     """
     for what, own, found in (
         ("vocabulary", model.vocabulary, other.vocabulary),
@@ -182,6 +184,9 @@ def take_over(model: Model, other: Model, file: Path) -> None:
         if name.split(".")[0] in _REMEMBERING:
             weights.pop(name, None)
             weights |= {name: own_weights[name]} if name in own_weights else {}
+    if model.config.decoder != other.config.decoder:
+        weights = {name: value for name, value in weights.items() if not name.startswith(_DECIDING)}
+        weights |= {name: value for name, value in own_weights.items() if name.startswith(_DECIDING)}
     put_weights(model.network, weights, file)
 
 

@@ -133,12 +133,13 @@ class Guide:
         poses = _tensors(lesson.start)[owner]
         first, count = _split(lesson.first_ahead)
         journey = Journey(poses)
-        seen_through = self._dropout(len(owner))
+        seen_through, remembers = self._dropout(len(owner)), self._remembering(len(owner))
         for step in range(int(count.max()) if len(count) else 0):
             told_now = torch.nonzero(count > step)[:, 0]
             readers = Readers.of(read[behind + first[told_now] + step], copies)
             here = torch.nonzero(count[owner] > step)[:, 0]
             context = self.network.memory.read(memory[here])
+            context = context if remembers is None else context * remembers[here]
             moments = self._step(
                 step, here, first[owner[here]] + step, readers, context, poses[here], choose, seen_through,
                 lesson.moves,
@@ -255,6 +256,13 @@ class Guide:
         if not self.network.training or share == 0 or width == 0:
             return None
         return torch.bernoulli(torch.full((walkers, width), 1 - share)) / (1 - share)
+
+    def _remembering(self, walkers: int) -> Tensor | None:
+        """(B, 1) 0 for walkers who are to find their way without a history, else 1; None: nobody is."""
+        share = self.network.config.history_dropout
+        if not self.network.training or share == 0:
+            return None
+        return torch.bernoulli(torch.full((walkers, 1), 1 - share))
 
 
 def _last_poses(poses: Poses, moments: list[Moment]) -> Poses:

@@ -169,6 +169,25 @@ def test_memory_kept_step_by_step_equals_memory_encoded_afresh(
     assert torch.allclose(last_logits(0), last_logits(1), atol=1e-6)
 
 
+def test_some_learn_as_if_nothing_lay_behind_them(lessons: Lessons, model: Model, task: Task) -> None:
+    """Without their history, walkers decide at the third step as they would with no memory at all."""
+    network = model.network.train()
+    guide = Guide(network, _observer(task))
+    lesson = lessons.lesson(np.array([0] * 64), np.array([2] * 64), np.array([3] * 64))
+
+    def decided(share: float) -> torch.Tensor:
+        network.config = replace(model.config, history_dropout=share)
+        torch.manual_seed(0)
+        return guide.walk(lesson, greedy).moments[0].decision.logits
+
+    remembering, some = decided(0.0), decided(0.5)
+    guide.network.memory.read = lambda memory: torch.zeros(len(memory.weight), 24)
+    nothing = decided(0.0)
+    forgets = torch.isclose(some, nothing).all(dim=1)
+    assert torch.isclose(some, remembering).all(dim=1).eq(~forgets).all()
+    assert 16 < int(forgets.sum()) < 48
+
+
 def test_copies_share_what_was_read_and_walk_their_own_ways(
     lessons: Lessons, model: Model, task: Task
 ) -> None:

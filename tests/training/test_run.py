@@ -177,6 +177,16 @@ def test_a_run_can_begin_with_what_another_has_learned(
         experiments.train_agent(agent, segmented_dollhouse, run, preset="tiny", settings=again)
         handed, learned = load_model(run).network.state_dict(), load_model(trained).network.state_dict()
         assert all(torch.equal(learned[name], weight) for name, weight in handed.items())
+    # One that decides in another way takes over how to read and to remember, and nothing else.
+    run, other = (
+        tmp_path / "coground",
+        {**still, "begin_from": str(trained), "policy": {"decoder": "coground"}},
+    )
+    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=other)
+    handed = load_model(run).network.state_dict()
+    equal = {name for name in handed.keys() & learned.keys() if torch.equal(handed[name], learned[name])}
+    assert {name.split(".")[0] for name in handed.keys() - equal} == {"decoder"}
+    assert not any(name.startswith("decoder") for name in equal)
 
 
 @pytest.mark.parametrize(
