@@ -102,9 +102,7 @@ def train_agent(
         take_over(model, before, Path(config.begin_from))
         model.facts["begun_from"] = before.facts
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
-    steps, method = aligned(
-        dataset, dataset.task(config.task, "train"), IdentificationConfig(mode=config.policy.steps)
-    )
+    steps, method = aligned(dataset, dataset.task(config.task, "train"), config.policy.cut)
     model.facts["alignment"] = method
     lessons = Lessons.of(steps, World.of(dataset.houses), model.vocabulary, config.policy)
     stages = training_stages(config, guide, lessons, teacher)

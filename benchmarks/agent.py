@@ -24,7 +24,6 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from babywalk.episodes.dataset import Dataset
-from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.library import aligned, identified
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
@@ -105,7 +104,7 @@ class Scene:
         )
 
     def lessons(self, task: str, model: Model) -> Lessons:
-        loaded, cut = self.dataset.task(task, "train"), IdentificationConfig(mode=model.config.steps)
+        loaded, cut = self.dataset.task(task, "train"), model.config.cut
         return Lessons.of(aligned(self.dataset, loaded, cut)[0], self.world, model.vocabulary, model.config)
 
 
@@ -163,7 +162,7 @@ def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
     def run(scene: Scene) -> Measured:
         model = scene.model(PolicyConfig())
         loaded = scene.dataset.task(task, "val_unseen")
-        steps = identified(scene.dataset, loaded, IdentificationConfig(mode=model.config.steps))
+        steps = identified(scene.dataset, loaded, model.config.cut)
         lessons = Lessons.of(steps, scene.world, model.vocabulary, model.config)
         few = count // 4 if scene.quick else count
         chosen = np.random.default_rng(scene.seed).permutation(len(loaded))[:few]

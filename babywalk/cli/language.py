@@ -201,6 +201,9 @@ def add_segment(commands: Any) -> None:
     segment.add_argument(
         "--max-steps", type=int, default=0, metavar="N", help="at most N steps (default: any)"
     )
+    segment.add_argument(
+        "--size", type=int, default=0, metavar="N", help="join steps into ones of about N characters"
+    )
     add_tagger(segment)
     _add_lists(segment)
     add_json(segment)
@@ -214,7 +217,11 @@ def _segment(options: argparse.Namespace) -> None:
 
     text = sys.stdin.read() if options.text == "-" else options.text
     config = IdentificationConfig(
-        mode=options.mode, reading=options.reading, max_steps=options.max_steps, lists=_lists(options)
+        mode=options.mode,
+        reading=options.reading,
+        max_steps=options.max_steps,
+        size=options.size,
+        lists=_lists(options),
     )
     steps = segment(text, config, tagger=load_tagger(options.tagger))
     if options.json:

@@ -8,7 +8,7 @@ inference has the steps alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,12 @@ class BabySteps:
         length = np.append(0, np.cumsum(self.segmented.table.length[rows.values]))
         bounds = length[starts(self.sentences.values)]
         return Ragged(np.diff(bounds).astype(np.int32), self.sentences.start)
+
+    def joined(self, sentences: Ragged) -> BabySteps:
+        """The same in larger steps of as many sentences (E rows); each ends where one of these does."""
+        bounds, wanted = np.cumsum(self.sentences.values), np.cumsum(sentences.values)
+        ends = Ragged(self.known_ends.values[np.searchsorted(bounds, wanted)], sentences.start)
+        return replace(self, sentences=sentences, ends=ends)
 
     def texts(self, episode: int) -> list[str]:
         """The steps of one episode as they stand in its instruction."""

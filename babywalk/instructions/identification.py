@@ -40,6 +40,7 @@ class IdentificationConfig:
     mode: str = "template"  # "sentence": a step per sentence (ablation of appendix C.3); "whole": one in all
     reading: str = "either"
     max_steps: int = 0  # 0 for as many as there are
+    size: int = 0  # neighbouring steps are joined into ones of about so many characters; 0: they are not
     lists: WordLists = field(default_factory=WordLists)
 
     def __post_init__(self) -> None:
@@ -51,6 +52,8 @@ class IdentificationConfig:
             raise ConfigError(
                 f"max_steps = {self.max_steps} is no number of steps; give 0 for no limit, or more."
             )
+        if self.size < 0:
+            raise ConfigError(f"size = {self.size} is no number of characters; give 0 for any size, or more.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +107,8 @@ def identify(table: SentenceTable, instructions: Ragged, config: IdentificationC
         ends = merge_leads(ends, table.leads[sentence], valid)
     if config.max_steps:
         ends = at_most(ends, np.where(valid, table.length[sentence], 0), config.max_steps)
+    if config.size:
+        ends = of_about(ends, np.where(valid, table.length[sentence], 0), config.size)
     return _counts(ends)
 
 
@@ -157,6 +162,25 @@ def at_most(ends: Flags, length: NDArray[np.int32], limit: int) -> Flags:
             merged[row, last[joint]] = False
             sizes, last = np.delete(sizes, joint), np.delete(last, joint)
     return merged
+
+
+def of_about(ends: Flags, length: NDArray[np.int32], size: int) -> Flags:
+    """Neighbouring steps joined: an instruction is n times as long as `size`, rounded, and has n equal parts;
+    a step belongs to the part in which its middle lies, and those of one part become one.
+    """
+    row, last = np.nonzero(ends)
+    if not len(row):
+        return ends
+    upto = np.cumsum(length, axis=1)
+    end, total = upto[row, last], np.maximum(upto[row, -1], 1)
+    other_row = row[1:] != row[:-1]
+    begin = np.append(0, np.where(other_row, 0, end[:-1]))
+    parts = np.maximum(np.rint(total / size), 1)
+    part = np.floor((begin + end) / 2 * parts / total)
+    closes = np.append(other_row | (part[1:] != part[:-1]), True)
+    joined = np.zeros_like(ends)
+    joined[row[closes], last[closes]] = True
+    return joined
 
 
 def _end_with_the_last(ends: Flags, valid: Flags) -> Flags:

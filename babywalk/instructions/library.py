@@ -94,9 +94,12 @@ def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple
     They are those that were kept, if the instructions are cut the same way; else each step gets its share of
     the path in proportion to its words.
     """
-    if kept := _kept(dataset, task, config):
+    kept = _kept(dataset, task, config)
+    if kept and not config.size:
         return kept
     steps = identified(dataset, task, config)
+    if kept:
+        return kept[0].joined(steps.sentences), kept[1]
     states = task.paths.lengths[task.chain_of(np.arange(len(task)))]
     return replace(steps, ends=proportional(steps.words, states)), "proportional"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from babywalk.errors import ConfigError, unknown
+from babywalk.instructions.identification import IdentificationConfig
 from babywalk.policies.parts.memory import SUMMARIES
 
 DECODERS = ("coattend", "coground")
@@ -16,6 +17,7 @@ class PolicyConfig:
     """An agent's network and how it takes its instruction."""
 
     steps: str = "template"  # how an instruction is cut; "whole" reads it at once, as SEQ2SEQ does
+    step_size: int = 0  # neighbouring steps are joined into ones of about so many characters; 0: they are not
     memory: str = "forgetting"
     gamma: float = 0.5  # of the forgetting memory
     decoder: str = "coattend"
@@ -29,6 +31,11 @@ class PolicyConfig:
     likeness: int = 0  # numbers of a code by which words and named features are compared; 0 for no such score
     max_moves: int = 10  # per step
     max_words: int = 100  # per step
+
+    @property
+    def cut(self) -> IdentificationConfig:
+        """How the agent cuts an instruction."""
+        return IdentificationConfig(mode=self.steps, size=self.step_size)
 
     def __post_init__(self) -> None:
         for field, value, known in (
@@ -44,6 +51,10 @@ class PolicyConfig:
         if self.hidden % 2:
             raise ConfigError(
                 f"hidden = {self.hidden} cannot be halved for two directions; give an even number."
+            )
+        if self.step_size < 0:
+            raise ConfigError(
+                f"step_size = {self.step_size} is no number of characters; give 0 for any size, or more."
             )
         if self.likeness < 0:
             raise ConfigError(f"likeness = {self.likeness} is no size; give 0 or more.")

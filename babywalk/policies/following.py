@@ -10,7 +10,6 @@ import torch
 from babywalk.assets.tokens import tokenise
 from babywalk.buildings.houses import Houses
 from babywalk.errors import ConfigError, unknown
-from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.segmenting import segment
 from babywalk.navigation.world import STOP, Poses, poses_at
 from babywalk.policies.lessons import Lesson, Walked
@@ -49,7 +48,7 @@ def follow(
     if viewpoint not in numbers:
         raise unknown(f"Viewpoint of {house}", viewpoint, numbers)
     config = model.config
-    steps = [step.text for step in segment(instruction, IdentificationConfig(mode=config.steps))]
+    steps = [step.text for step in segment(instruction, config.cut)]
     if not steps:
         raise ConfigError("The instruction has no words.")
     words = [tokenise(step)[: config.max_words] for step in steps]

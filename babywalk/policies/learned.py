@@ -13,7 +13,6 @@ from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.errors import DataError
 from babywalk.instructions.babysteps import BabySteps
-from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.library import identified
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import World
@@ -42,7 +41,7 @@ class LearnedAgent:
     def lessons(self, task: Task) -> Lessons:
         """A task as this agent takes it."""
         if id(task) not in self._lessons:
-            steps = identified(self.dataset, task, IdentificationConfig(mode=self.model.config.steps))
+            steps = identified(self.dataset, task, self.model.config.cut)
             world = World.of(self.dataset.houses)
             self._lessons = {id(task): Lessons.of(steps, world, self.model.vocabulary, self.model.config)}
         return self._lessons[id(task)]

@@ -79,25 +79,41 @@ def test_at_most_so_many_steps() -> None:
     assert steps("FF", max_steps=5) == ["F", "F"]
 
 
+def test_steps_of_about_a_size() -> None:
+    """Four sentences of 9 characters have 36: two parts of 18, or three of 12 (middles 4.5, 13.5, ...)."""
+    assert steps("FFFF", size=18) == ["FF", "FF"]
+    assert steps("FFFF", size=12) == ["F", "FF", "F"]
+    assert steps("FFFF", size=100) == ["FFFF"]
+    assert steps("FFFF", size=1) == ["F", "F", "F", "F"]
+    assert steps("FSSF", size=18) == ["FSS", "F"]  # what rule 6 has put together stays together
+
+
 @given(
     st.lists(st.text(alphabet=list(KINDS), max_size=7), min_size=1, max_size=5),
     st.sampled_from(list(READINGS)),
     st.integers(0, 3),
+    st.integers(0, 40),
 )
-def test_a_batch_is_cut_as_each_alone_and_nothing_is_lost(texts: list[str], reading: str, limit: int) -> None:
+def test_a_batch_is_cut_as_each_alone_and_nothing_is_lost(
+    texts: list[str], reading: str, limit: int, size: int
+) -> None:
     sentences = [
         [Sentence(10 * n, 10 * n + 9, **KINDS[kind]) for n, kind in enumerate(text)] for text in texts
     ]
     table = SentenceTable.of(sentences, frozenset({"go"}))
     rows = Ragged(np.arange(sum(map(len, texts)), dtype=np.int32), table.first)
-    found = identify(table, rows, IdentificationConfig(reading=reading, max_steps=limit))
+    found = identify(table, rows, IdentificationConfig(reading=reading, max_steps=limit, size=size))
     for row, text in enumerate(texts):
         counts = found[row].tolist()
         assert sum(counts) == len(text)
         assert all(count > 0 for count in counts)
         assert not limit or len(counts) <= limit
-        alone = [len(step) for step in steps(text, reading=reading, max_steps=limit)] if text else []
+        assert not size or len(counts) <= max(1, round(9 * len(text) / size))
+        options = {"reading": reading, "max_steps": limit}
+        alone = [len(step) for step in steps(text, size=size, **options)] if text else []
         assert counts == alone
+        fine = [len(step) for step in steps(text, **options)] if text else []
+        assert set(np.cumsum(counts)) <= set(np.cumsum(fine))
 
 
 @pytest.mark.parametrize(
@@ -105,6 +121,7 @@ def test_a_batch_is_cut_as_each_alone_and_nothing_is_lost(texts: list[str], read
     [
         ({"mode": "sentences"}, r"Mode 'sentences' is not known\. Did you mean 'sentence'\?"),
         ({"reading": "neither"}, r"Reading 'neither' is not known\. Did you mean 'either'\?"),
+        ({"size": -5}, r"size = -5 is no number of characters; give 0 for any size"),
         ({"max_steps": -1}, r"max_steps = -1 is no number of steps; give 0 for no limit"),
     ],
 )

@@ -73,5 +73,15 @@ def test_a_sample_has_the_steps_of_the_whole(aligned_dollhouse: Path) -> None:
     for number, id_ in enumerate(sample.ids(np.arange(25))):
         assert of_sample.steps(number) == of_whole.steps(whole.number_of(id_))
     assert aligned(dataset, sample, IdentificationConfig())[0].ends is not None
+    # Larger steps end where some of the small ones do, and together say the same.
+    coarse, method = aligned(dataset, sample, IdentificationConfig(size=150))
+    assert method == "proportional"
+    assert 1 < coarse.mean < of_sample.mean
+    for number in range(25):
+        assert set(coarse.known_ends[number]) <= set(of_sample.known_ends[number])
+        assert " ".join(coarse.texts(number)) == " ".join(of_sample.texts(number))
+        assert len(coarse.steps(number)[-1].path) + coarse.known_ends[number][:-1].max(initial=0) == len(
+            sample[number].path
+        )
     with pytest.raises(DataError, match="r4r train are not aligned"):
         kept_aligned(dataset, dataset.task("r4r", "train"))
