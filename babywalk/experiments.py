@@ -44,7 +44,7 @@ from babywalk.instructions.landmarks.training import train_landmarks
 from babywalk.policies.following import Followed
 from babywalk.policies.learned import LearnedAgent, observer_for
 from babywalk.policies.lessons import Lessons
-from babywalk.policies.model import load_model, new_model, take_over
+from babywalk.policies.model import Model, load_model, new_model, take_over
 from babywalk.policies.walking import Guide
 from babywalk.training.begun import has_begun, read_begun, write_begun
 from babywalk.training.checkpoint import Progress
@@ -102,10 +102,9 @@ def train_agent(
         take_over(model, before, Path(config.begin_from))
         model.facts["begun_from"] = before.facts
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
-    steps, method = aligned(dataset, dataset.task(config.task, "train"), config.policy.cut)
-    model.facts["alignment"] = method
-    lessons = Lessons.of(steps, World.of(dataset.houses), model.vocabulary, config.policy)
-    stages = training_stages(config, guide, lessons, teacher)
+    lessons, model.facts["alignment"] = _lessons(dataset, config.task, model)
+    others = _lessons(dataset, config.imitation.mix, model)[0] if config.imitation.mix else None
+    stages = training_stages(config, guide, lessons, teacher, others)
     watched = dataset.task(config.task, config.validate_on)
     agent = LearnedAgent(model, dataset)
 
@@ -118,6 +117,12 @@ def train_agent(
     done = train(run, model, stages, config, evaluate_now, resume=resume)
     write_json(run / RESULT, asdict(done))
     return done
+
+
+def _lessons(dataset: Dataset, task: str, model: Model) -> tuple[Lessons, str]:
+    """What a task teaches, and by which method its steps are aligned."""
+    steps, method = aligned(dataset, dataset.task(task, "train"), model.config.cut)
+    return Lessons.of(steps, World.of(dataset.houses), model.vocabulary, model.config), method
 
 
 def _recipe(name: str | None, file: Path | None) -> Recipe:

@@ -54,8 +54,16 @@ class Imitation:
 
     name = "imitation"
 
-    def __init__(self, guide: Guide, lessons: Lessons, teacher: Teacher, config: TrainingConfig) -> None:
+    def __init__(
+        self,
+        guide: Guide,
+        lessons: Lessons,
+        teacher: Teacher,
+        config: TrainingConfig,
+        others: Lessons | None = None,  # from which every other batch comes
+    ) -> None:
         self.guide, self.lessons, self.teacher, self.config = guide, lessons, teacher, config
+        self.others = others
         self.iterations = config.imitation.iterations
         self.learning_rate = config.imitation.learning_rate
         self.weight_decay = config.imitation.weight_decay
@@ -67,7 +75,7 @@ class Imitation:
         chosen = self.config.imitation
         loss, right = imitate(
             self.guide,
-            self.lessons,
+            self.others if self.others is not None and iteration % 2 else self.lessons,
             self.teacher,
             chosen.batch,
             chosen.teacher_share,
@@ -187,11 +195,13 @@ class Lecture:
         return rewards(self.config.reward, task.houses, walked, described.take(owner))
 
 
-def training_stages(config: TrainingConfig, guide: Guide, lessons: Lessons, teacher: Teacher) -> list[Stage]:
+def training_stages(
+    config: TrainingConfig, guide: Guide, lessons: Lessons, teacher: Teacher, others: Lessons | None = None
+) -> list[Stage]:
     """Imitation, then the lectures, or one of all steps; what has no iterations is left out."""
     reinforce = config.reinforce
     lectures: list[int | None] = [None] if reinforce.whole else list(range(1, reinforce.lectures + 1))
-    stages: list[Stage] = [Imitation(guide, lessons, teacher, config)]
+    stages: list[Stage] = [Imitation(guide, lessons, teacher, config, others)]
     stages += [Lecture(guide, lessons, teacher, config, k) for k in lectures]
     return [stage for stage in stages if stage.iterations > 0]
 

@@ -227,6 +227,30 @@ def test_in_a_chain_steps_are_walked_in_a_row(
     assert 1.3 * decisions[1] < decisions[5] < 4 * decisions[1]
 
 
+def test_every_other_batch_comes_from_the_task_that_is_mixed_in(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from babywalk.policies.lessons import Lessons
+
+    told: list[str] = []
+    plain = Lessons.lesson
+
+    def noted(lessons: Lessons, *steps: object, **options: object) -> object:
+        told.append(f"{lessons.steps.task.name} {lessons.steps.task.split}")
+        return plain(lessons, *steps, **options)
+
+    monkeypatch.setattr(Lessons, "lesson", noted)
+    settings = {
+        **QUICK,
+        "imitation": {"iterations": 4, "batch": 8, "mix": "r2r"},
+        "reinforce": {"lectures": 0},
+    }
+    experiments.train_agent(
+        "babywalk", segmented_dollhouse, tmp_path / "run", task="r4r", preset="tiny", settings=settings
+    )
+    assert [name for name in told if "train" in name] == ["r4r train", "r2r train"] * 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["imitation", "lecture 1"])
 def test_killed_and_resumed_the_weights_are_the_same(
