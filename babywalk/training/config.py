@@ -61,6 +61,7 @@ class TrainingConfig:
     averaging: float = 0.0  # of weights: validation and the result use the running mean with this inertia
     validate_every: int = 500  # iterations
     validate_on: str = "val_seen:200"  # SDTW there chooses the model that goes on
+    hand_on: str = "best"  # what a stage hands on: its best model there, or its "last"
     checkpoint_every: int = 200
     threads: int = 0  # of torch; 0 leaves it alone
 
@@ -75,6 +76,8 @@ class TrainingConfig:
             raise ConfigError(
                 f"reinforce.temperature = {self.reinforce.temperature} draws nothing; give more than 0."
             )
+        if self.hand_on not in HANDED_ON:
+            raise unknown("hand_on", self.hand_on, HANDED_ON)
         if not 0 <= self.mirror <= 1:
             raise ConfigError(f"mirror = {self.mirror} is no share; give 0 to 1.")
         if self.reinforce.lectures > len(self.reinforce.batches):
@@ -85,4 +88,5 @@ class TrainingConfig:
 
 
 TEACHERS = ("goal", "path")
+HANDED_ON = ("best", "last")
 BASELINES = ("running", "instruction")

@@ -120,11 +120,11 @@ class _Trainer:
             log.add(progress.total, stage.name, progress.iteration, values)
 
     def _validate(self, stage: Stage, iteration: int, log: Log) -> None:
-        """Measure the model, and keep it if it is the best of its stage."""
+        """Measure the model, and keep it if it is the best of its stage, or if the last is wanted."""
         with self._averaged():
             measures = self.evaluate()
             log.add(self.progress.total, stage.name, iteration, {f"val {k}": v for k, v in measures.items()})
-            if measures["SDTW"] > self.progress.best:
+            if measures["SDTW"] > self.progress.best or self.config.hand_on == "last":
                 self.progress.best = measures["SDTW"]
                 self.model.facts.update(stage=stage.name, iteration=iteration, validation=measures)
                 save_model(self._best(stage), self.model)

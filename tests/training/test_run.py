@@ -108,6 +108,12 @@ def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
     )
     weights = load_model(tmp_path / "again").network.state_dict()
     assert all(torch.equal(before[name], weight) for name, weight in weights.items())
+    # Unless its last model is asked for, however bad.
+    last = {**again, "hand_on": "last"}
+    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "last", preset="tiny", settings=last)
+    model = load_model(tmp_path / "last")
+    assert model.facts["iteration"] == ruin["iterations"]
+    assert not torch.equal(before["first_state.weight"], model.network.state_dict()["first_state.weight"])
 
 
 def test_colder_walks_keep_nearer_to_the_best_actions(
