@@ -67,10 +67,11 @@ class ModelCard:
 
     def _what(self) -> str:
         policy = self.config.policy
+        about = f", of about {policy.step_size} characters" if policy.step_size else ""
         reads = (
             "reads the instruction whole"
             if policy.steps == "whole"
-            else f"cuts the instruction into Baby-Steps (`{policy.steps}`) and walks them one by one"
+            else f"cuts the instruction into Baby-Steps (`{policy.steps}`{about}) and walks them one by one"
         )
         memory = "" if policy.memory == "none" else f", with the memory `{policy.memory}`"
         return (
@@ -110,10 +111,14 @@ class ModelCard:
             stages = [(stage, number("SDTW", best)) for stage, best in self.bests.items()]
             lines += [markdown(["stage", "best validation SDTW, %"], stages), ""]
         ended = f"{self.iterations:,} iterations in all" if self.iterations else "the run had not ended"
+        by_measure = f"chosen by SDTW on `{self.config.validate_on}`"
+        chosen = by_measure if self.config.hand_on == "best" else "the last one"
         lines.append(
             f"Seed {self.config.seed}; {ended}. The weights are those of stage {facts.get('stage', '-')}, "
-            f"iteration {facts.get('iteration', '-')}, chosen by SDTW on `{self.config.validate_on}`."
+            f"iteration {facts.get('iteration', '-')}, {chosen}."
         )
+        if other := self.config.imitation.mix:
+            lines.append(f"Every other batch of imitation came from {other} train.")
         if begun := facts.get("begun_from"):
             lines.append(
                 f"It began with the weights of {begun.get('agent', 'another agent')} trained on "
