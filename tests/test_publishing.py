@@ -64,6 +64,34 @@ def test_what_is_published_walks_as_the_rounded_original_does(
     assert f"babywalk evaluate {folder} --data DATA --on r2r,r4r --split val_seen:20" in card
 
 
+def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
+    segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    settings = {
+        "policy": {"step_size": 90},
+        "imitation": {"iterations": 4, "batch": 8, "mix": "r2r"},
+        "reinforce": {"lectures": 0},
+        "validate_on": "val_seen:5",
+        "hand_on": "last",
+        "threads": 1,
+    }
+    coarse = tmp_path / "run"
+    experiments.train_agent("babywalk", segmented_dollhouse, coarse, preset="tiny", settings=settings)
+    publish(coarse, tmp_path / "w")
+    card = (tmp_path / "w" / "README.md").read_text()
+    assert "Baby-Steps (`template`, of about 90 characters)" in card
+    assert "iteration 4, the last one." in card
+    assert "Every other batch of imitation came from r2r train." in card
+    # As it learned them, so it cuts an instruction that somebody types.
+    agent, task = (
+        babywalk.load(tmp_path / "w", segmented_dollhouse),
+        Dataset(segmented_dollhouse).task("r4r", "val_seen"),
+    )
+    episode = task[0]
+    followed = agent.follow(episode.scan, episode.path[0], episode.heading, episode.instruction)
+    assert len(followed.steps) == max(1, round(len(episode.instruction) / 90))
+
+
 def test_without_rounding_the_weights_are_the_same(run: Path, tmp_path: Path) -> None:
     publish(run, tmp_path / "w")
     one, two = (load_model(path).network.state_dict() for path in (run, tmp_path / "w"))
