@@ -102,6 +102,7 @@ def sentences(dataset: Dataset, split: str) -> SegmentedTexts:
 def ablations(aligner: Aligner) -> Iterator[tuple[str, Aligner]]:
     """The same weights with terms left out."""
     for terms in (("edge",), ("end",), ("begin",), ("span",), ("edge", "end", "begin")):
+        # mypy cannot tell that all of these settings are numbers.
         config = replace(aligner.config, **dict.fromkeys(terms, 0.0))  # type: ignore[arg-type]
         yield f"without {', '.join(terms)}", replace(aligner, config=config)
 
@@ -116,6 +117,7 @@ def time_r4r(dataset: Dataset, spec: str, landmarks: LandmarkModel, aligner: Ali
     for method in METHODS:
         timed(
             f"align by {method}",
+            # A default binds the loop's name, and mypy cannot infer a lambda with one.
             lambda method=method: align(  # type: ignore[misc]
                 steps, method=method, features=features, aligner=aligner, landmarks=landmarks
             ),

@@ -71,6 +71,7 @@ def tasks(raw: Path, folder: Path) -> None:
         return sum(len(task) for task in joined if len(task.paths) >= 0)
 
     for name, splits in (("r4r", ("train", "val_unseen")), ("r6r", ("train",)), ("r8r", ("train",))):
+        # A default binds the loop's name, and mypy cannot infer a lambda with one.
         seconds, count = timed(lambda name=name, splits=splits: build(name, *splits))  # type: ignore[misc]
         say(f"{name} {' + '.join(splits)}, full product", seconds, f"{count:,} instructions")
 
