@@ -29,6 +29,7 @@ def add_commands(commands: Any) -> None:
     _add_dollhouse(commands)
     _add_import(commands)
     _add_build(commands)
+    _add_hold_out(commands)
     _add_stats(commands)
     _add_export(commands)
     _add_fetch(commands)
@@ -184,6 +185,31 @@ def _data_build(options: argparse.Namespace) -> None:
     header = ["task", "split", "instructions", "paths", "of"]
     say(table(header, [[cell(row[name]) for name in header] for row in rows]))
     say(f"Next: babywalk data stats --data {options.data}")
+
+
+def _add_hold_out(commands: Any) -> None:
+    hold_out = command(
+        commands,
+        "hold-out",
+        "copy a data directory with training houses kept out as its val_unseen, to choose settings by",
+        "babywalk data hold-out --houses 12 --data data dev",
+        "babywalk data hold-out --houses 12 --seed 1 --data data dev-1",
+    )
+    hold_out.add_argument("folder", type=Path, metavar="DIR", help="a new folder for the copy")
+    hold_out.add_argument(
+        "--houses", type=int, default=12, metavar="N", help="how many training houses (default: 12)"
+    )
+    add_data(hold_out)
+    add_seed(hold_out)
+    add_json(hold_out)
+    hold_out.set_defaults(run_command=_data_hold_out)
+
+
+def _data_hold_out(options: argparse.Namespace) -> None:
+    from babywalk.episodes.holding_out import hold_out
+
+    made = hold_out(options.data, options.folder, options.houses, seed=options.seed)
+    _say_imported(made, options, f"babywalk data build r4r r6r r8r --data {options.folder}")
 
 
 def _add_stats(commands: Any) -> None:

@@ -69,8 +69,8 @@ class Network(nn.Module):
 
     def begin(self, readers: Readers, scene: Scene) -> State:
         """The state in which a step begins: what was read, and no action before."""
-        hidden = torch.tanh(self.first_state(readers.text.summary))
-        hidden = hidden.index_select(0, readers.seats // readers.copies)
+        hidden = torch.tanh(self.first_state(readers.summary))
+        hidden = hidden.index_select(0, readers.rows)
         nothing = torch.full((len(readers),), STOP)
         return State(hidden, torch.zeros_like(hidden), scene.taken(nothing))
 

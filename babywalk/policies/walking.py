@@ -136,7 +136,8 @@ class Guide:
         seen_through, remembers = self._dropout(len(owner)), self._remembering(len(owner))
         for step in range(int(count.max()) if len(count) else 0):
             told_now = torch.nonzero(count > step)[:, 0]
-            readers = Readers.of(read[behind + first[told_now] + step], copies)
+            telling = behind + first[told_now] + step
+            readers = Readers.of(read, telling, copies)
             here = torch.nonzero(count[owner] > step)[:, 0]
             context = self.network.memory.read(memory[here])
             context = context if remembers is None else context * remembers[here]
@@ -146,7 +147,7 @@ class Guide:
             )  # fmt: skip
             ended = _last_poses(poses, moments)
             if keep or step + 1 < int(count.max()):
-                told = readers.text.summary.repeat_interleave(copies, dim=0)
+                told = read.summary.index_select(0, telling.repeat_interleave(copies))
                 memory = self._remember(memory, here, told, moments, seen_through)
             # Level, as every step begins.
             poses = Poses(ended.viewpoint, ended.view % COLUMNS + COLUMNS)

@@ -6,7 +6,7 @@ import torch
 
 from babywalk.policies.parts.likeness import Likeness, codes_for, kinds_of
 from babywalk.policies.parts.readers import Readers
-from babywalk.policies.parts.text import Text
+from babywalk.policies.parts.text import Reading
 
 COLUMNS = ("objects sofa", "objects lamp", "objects group seating", "objects far sofa", "objects walk_up")
 
@@ -46,9 +46,8 @@ def test_an_action_is_worth_what_it_shows_of_the_words_that_are_read() -> None:
     likeness = Likeness(("x sofa", "x lamp"), words=3, code=2, hidden=4)
     likeness.columns.copy_(torch.eye(2))
     likeness.words.weight.data.copy_(torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    words = torch.zeros(1, 2, 4)
-    text = Text(words, torch.zeros(1, 2, dtype=torch.bool), words[:, 0], torch.tensor([[1, 2]]))
+    told = Reading(torch.zeros(2, 4), torch.tensor([2]), torch.zeros(1, 4), torch.tensor([1, 2]))
     weights = torch.tensor([[0.75, 0.25]])  # three quarters "sofa", a quarter "lamp"
-    found = likeness(torch.randn(1, 4), weights, Readers.of(text), _Shown())
+    found = likeness(torch.randn(1, 4), weights, Readers.of(told), _Shown())
     # STOP: mean (0.75 / 2) and highest (0.75) of the views around; then the sofa, then two lamps.
     assert found[0].tolist() == pytest.approx([0.375 + 0.75, 0.75, 0.5])

@@ -22,7 +22,7 @@ from babywalk.policies.parts.decoder import State
 from babywalk.policies.parts.memory import SUMMARIES
 from babywalk.policies.parts.readers import Readers
 from babywalk.policies.parts.scene import Scene
-from babywalk.policies.parts.text import Text, TextEncoder
+from babywalk.policies.parts.text import Reading, TextEncoder
 from babywalk.policies.parts.trajectory import TrajectoryEncoder
 
 TINY = {"hidden": 8, "action": 4, "words": 6, "dropout": 0.0}
@@ -51,7 +51,7 @@ def decide(network: Network, walkers: int = 3) -> torch.Tensor:
         torch.tensor([[3, 4, 0], [5, 4, 3], [3, 0, 0]])[:walkers], torch.tensor([2, 3, 1])[:walkers]
     )
     memory = network.memory.read(network.memory.empty(walkers))
-    readers = Readers.of(text[torch.arange(walkers)])
+    readers = Readers.of(text)
     seen = scene([1, 0, 2][:walkers])
     return network(network.begin(readers, seen), seen, readers, memory).logits
 
@@ -79,17 +79,18 @@ def test_a_walker_is_scored_alone_as_in_a_crowd(decoder: str) -> None:
 def test_reading_ignores_padding_and_keeps_the_order_of_words() -> None:
     torch.manual_seed(0)
     encoder = TextEncoder(torch.randn(6, 4), 5, dropout=0.0, frozen=True)
-    alone = encoder(torch.tensor([[3, 4]]), torch.tensor([2]))[torch.tensor([0])]
+    one = encoder(torch.tensor([[3, 4]]), torch.tensor([2]))
+    alone = one[torch.tensor([0])]
     both = encoder(torch.tensor([[3, 4, 0, 0], [5, 5, 5, 5]]), torch.tensor([2, 4]))
     padded = both[torch.tensor([0, 1])]
     assert torch.allclose(padded.words[0, :2], alone.words[0], atol=1e-6)
-    assert torch.allclose(padded.summary[0], alone.summary[0], atol=1e-6)
-    assert padded.padding.tolist() == [[False, False, True, True], [False] * 4]
+    assert torch.allclose(both.summary[0], one.summary[0], atol=1e-6)
+    assert padded.tokens.tolist() == [[3, 4, 0, 0], [5, 5, 5, 5]]
     assert not padded.words[0, 2:].any()
     assert torch.equal(both[torch.tensor([0])].words, padded.words[:1, :2])  # no longer than needed
     assert torch.equal(both[torch.tensor([1, 0, 1])].words, padded.words[[1, 0, 1]])
     # The last state has read the first word last: it is the context of the first word.
-    assert torch.allclose(alone.words[0, 0], alone.summary[0], atol=1e-6)
+    assert torch.allclose(alone.words[0, 0], one.summary[0], atol=1e-6)
 
 
 def test_frozen_words_stay_and_others_learn() -> None:
@@ -113,13 +114,13 @@ def test_attention_looks_where_the_query_points() -> None:
 
 def test_padding_is_never_read() -> None:
     torch.manual_seed(0)
-    attention, state, words = WordAttention(4), torch.randn(1, 4), torch.randn(1, 3, 4)
-    padding = torch.tensor([[False, False, True]])
-    first, weights = attention(state, Readers.of(Text(words, padding, state, torch.ones(1, 3).long())))
+    attention, state, words = WordAttention(4), torch.randn(2, 4), torch.randn(5, 4)
+    told = Reading(words, torch.tensor([2, 3]), state, torch.ones(5).long())
+    first, weights = attention(state, Readers.of(told))
     assert weights[0, 2] == 0
-    words[0, 2] = 1e6
-    again, _ = attention(state, Readers.of(Text(words, padding, state, torch.ones(1, 3).long())))
-    assert torch.allclose(first, again)
+    assert weights[1].min() > 0
+    alone, _ = attention(state[:1], Readers.of(told, torch.tensor([0])))
+    assert torch.allclose(first[:1], alone)
 
 
 def test_a_walk_is_remembered_alone_as_in_a_crowd() -> None:
@@ -134,7 +135,7 @@ def test_a_walk_is_remembered_alone_as_in_a_crowd() -> None:
 
 def test_gradients_of_a_decision_are_right() -> None:
     network = model().network.double()
-    readers = Readers.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2]))[torch.tensor([0])])
+    readers = Readers.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2])))
     inputs = (torch.randn(1, 8), torch.randn(1, 8), torch.randn(1, 24))
     here = scene([0], torch.float64)
     before = here.taken(torch.tensor([1]))

@@ -125,7 +125,7 @@ class CoGround(nn.Module):
         memory: Tensor,  # (B, M)
     ) -> Decision:
         """One step."""
-        places = positions(*readers.text.words.shape[1:])
+        places = positions(readers.most_words, state.hidden.shape[1])
         context, word_weights = self.read(state.hidden, readers, places)
         shown = self.candidate(scene.candidates())
         seen, view_weights = self.look.among(state.hidden, shown, ~scene.possible)

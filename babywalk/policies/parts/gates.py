@@ -13,20 +13,27 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-_sigmoid_back = torch.ops.aten.sigmoid_backward.default
-_tanh_back = torch.ops.aten.tanh_backward.default
+# What they make goes where it is wanted, without a copy.
+_sigmoid_back = torch.ops.aten.sigmoid_backward.grad_input
+_tanh_back = torch.ops.aten.tanh_backward.grad_input
 
 
-def forth(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The next hidden state, cell and tanh of it; the gates, given as sums, are squashed in place."""
+def forth(
+    gates: Tensor,  # (B, 4 D) sums, squashed in place
+    cell: Tensor,  # (B, D) before the step
+    hidden: Tensor,  # (B, D) filled with the next hidden state
+    after: Tensor,  # (B, D) filled with the next cell
+    squashed: Tensor,  # (B, D) filled with tanh of it
+) -> None:
+    """One step."""
     width = cell.shape[1]
     gates[:, : 2 * width].sigmoid_()
     gates[:, 2 * width : 3 * width].tanh_()
     gates[:, 3 * width :].sigmoid_()
     taken, kept, new, shown = gates.chunk(4, dim=1)
-    after = (kept * cell).addcmul_(taken, new)
-    squashed = after.tanh()
-    return shown * squashed, after, squashed
+    torch.mul(kept, cell, out=after).addcmul_(taken, new)
+    torch.tanh(after, out=squashed)
+    torch.mul(shown, squashed, out=hidden)
 
 
 def back(
@@ -40,13 +47,14 @@ def back(
     """The gradient of one step."""
     taken, kept, new, shown = gates.chunk(4, dim=1)
     on_taken, on_kept, on_new, on_shown = out.chunk(4, dim=1)
-    on_shown.copy_(_sigmoid_back(on_hidden * squashed, shown))
-    on_after: Tensor = _tanh_back(on_hidden * shown, squashed)
+    _sigmoid_back(on_hidden * squashed, shown, grad_input=on_shown)
+    on_after = on_hidden * shown
+    _tanh_back(on_after, squashed, grad_input=on_after)
     if on_cell is not None:
         on_after += on_cell
-    on_taken.copy_(_sigmoid_back(on_after * new, taken))
-    on_kept.copy_(_sigmoid_back(on_after * cell, kept))
-    on_new.copy_(_tanh_back(on_after * taken, new))
+    _sigmoid_back(on_after * new, taken, grad_input=on_taken)
+    _sigmoid_back(on_after * cell, kept, grad_input=on_kept)
+    _tanh_back(on_after * taken, new, grad_input=on_new)
     return on_after.mul_(kept)
 
 
@@ -54,7 +62,8 @@ class _Gated(Function):
     @staticmethod
     def forward(ctx: Any, sums: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
         gates = sums.clone()
-        hidden, after, squashed = forth(gates, cell)
+        hidden, after, squashed = (torch.empty_like(cell) for _ in range(3))
+        forth(gates, cell, hidden, after, squashed)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(gates, cell, squashed)
         return hidden, after

@@ -58,7 +58,7 @@ class Likeness(nn.Module):
         scene: Scene,
     ) -> Tensor:  # (B, K)
         """What to add to the scores."""
-        meant = readers.gathered(word_weights, self.words(readers.text.tokens)) @ self.columns.T  # (B, C)
+        meant = readers.gathered(word_weights, self.words) @ self.columns.T  # (B, C)
         going, stopping, on_mean, on_most = self.worth(state).split_with_sizes(
             [len(self.kinds), len(self.kinds), 1, 1], dim=1
         )

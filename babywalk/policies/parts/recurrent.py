@@ -68,7 +68,7 @@ def _stepped(sums: Tensor, on_states: Tensor, counts: list[int]) -> tuple[Tensor
         here = slice(begin, begin + count)
         if number:
             sums[here].addmm_(hidden[last : last + count], turned)
-        hidden[here], cells[here], squashed[here] = gates.forth(sums[here], cell[:count])
+        gates.forth(sums[here], cell[:count], hidden[here], cells[here], squashed[here])
         cell, last = cells[here], begin
         begin += count
     return hidden, cells, squashed

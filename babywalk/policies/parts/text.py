@@ -16,17 +16,14 @@ class Text:
     """Read instructions. Shapes: B instructions, L words (padded), D hidden units."""
 
     words: Tensor  # (B, L, D) a vector per word, in context
-    padding: Tensor  # (B, L) bool, True where there is no word
-    summary: Tensor  # (B, D) the encoder's last state: u(x)
     tokens: Tensor  # (B, L) word numbers, 0 where there is none
 
     def __len__(self) -> int:
-        return len(self.summary)
+        return len(self.words)
 
     def __getitem__(self, which: Tensor) -> Text:
         # Rows by index_select: its gradient adds rows, where that of plain indexing adds number by number.
-        parts = (self.words, self.padding, self.summary, self.tokens)
-        return Text(*(part.index_select(0, which) for part in parts))
+        return Text(self.words.index_select(0, which), self.tokens.index_select(0, which))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +32,7 @@ class Reading:
 
     words: Tensor  # (S, D)
     lengths: Tensor  # (B,)
-    summary: Tensor  # (B, D)
+    summary: Tensor  # (B, D) the encoder's last state: u(x)
     tokens: Tensor  # (S,) word numbers
 
     def __getitem__(self, which: Tensor) -> Text:
@@ -48,12 +45,7 @@ class Reading:
         words = self.words.new_zeros(padding.numel(), self.words.shape[1])
         words = words.index_copy(0, inside, self.words.index_select(0, chosen))
         tokens = self.tokens.new_zeros(padding.numel()).index_copy(0, inside, self.tokens[chosen])
-        return Text(
-            words.view(*padding.shape, -1),
-            padding,
-            self.summary.index_select(0, which),
-            tokens.view(padding.shape),
-        )
+        return Text(words.view(*padding.shape, -1), tokens.view(padding.shape))
 
 
 class TextEncoder(nn.Module):
