@@ -13,7 +13,7 @@ from babywalk.navigation.world import Poses, World
 from babywalk.policies.parts import scene as scenes
 from babywalk.policies.parts.album import Album
 from babywalk.policies.parts.dropout import Dropout
-from babywalk.policies.parts.scene import Gatherings, Scene
+from babywalk.policies.parts.scene import Gatherings, Panoramas, Rows, Scene
 
 WIDTH = 3
 
@@ -111,10 +111,12 @@ def test_who_stands_with_whom(monkeypatch: pytest.MonkeyPatch) -> None:
     assert slots.who[slots.own].tolist() == [0, 1, 2, 3, 4, 5]
     values = torch.arange(6.0)[:, None]
     assert torch.equal(slots.collected(slots.spread(values)), values)
-    table, rows = torch.eye(3), torch.tensor([[0], [1], [2]])
-    (two, them), (one, him) = slots.laid_out(table, rows, slots.spread(values))
-    assert two.tolist() == [[[1, 0, 0]], [[0, 1, 0]]]
-    assert one.tolist() == [[[0, 0, 1]]]
-    assert them[0].flatten().tolist() == [0, 2, 5]
-    assert them[1].flatten().tolist()[:2] == [1, 4]
-    assert him.flatten().tolist() == [3]
+    table = torch.eye(4).half()
+    for shown in (Rows(table, torch.tensor([[0], [3], [2]])), Panoramas(table[:, None], [0, 3, 2])):
+        (two, them), (one, him) = slots.laid_out(shown, slots.spread(values))
+        assert two.dtype == values.dtype
+        assert two.tolist() == [[[1, 0, 0, 0]], [[0, 0, 0, 1]]]
+        assert one.tolist() == [[[0, 0, 1, 0]]]
+        assert them[0].flatten().tolist() == [0, 2, 5]
+        assert them[1].flatten().tolist()[:2] == [1, 4]
+        assert him.flatten().tolist() == [3]

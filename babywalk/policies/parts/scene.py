@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -77,22 +77,64 @@ class Slots:
         return values.index_select(0, self.own)
 
     def laid_out(
-        self, table: Tensor, rows: Tensor, *values: Tensor
+        self, shown: Shown, *values: Tensor
     ) -> Iterator[tuple[Tensor, ...]]:  # (u, S, D), and (u, g, X) of each
-        """Rows (U, S) of a table (M, D), a few viewpoints at a time, and values (T, X) of who sees them."""
-        end = 0
-        for number, crowd in enumerate(self.crowds):
-            here = rows[number * self.some : (number + 1) * self.some]
-            begin, end = end, end + len(here) * crowd
-            shown = table.index_select(0, here.flatten()).to(values[0].dtype)
-            yield (
-                shown.view(*here.shape, -1),
-                *(value[begin:end].view(len(here), crowd, -1) for value in values),
-            )
+        """What is shown, a few viewpoints at a time, and values (T, X) of who sees it."""
+        firsts = range(0, len(shown), self.some)
+        counts = [min(self.some, len(shown) - first) for first in firsts]
+        sizes = [count * crowd for count, crowd in zip(counts, self.crowds, strict=True)]
+        dtype = values[0].dtype
+        for first, count, *parts in zip(firsts, counts, *(value.split(sizes) for value in values), strict=True):
+            here = shown.some(first, first + count, dtype)
+            yield here, *(part.view(count, -1, part.shape[1]) for part in parts)
+
+
+class Shown(Protocol):
+    """What viewpoints show. Shapes: U viewpoints, S rows that are seen from each, D numbers in a row."""
+
+    def __len__(self) -> int: ...
+
+    def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
+        """(u, S, D) of the viewpoints from the first to before the last."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panoramas:
+    """All views of some viewpoints of a table (V, S, D)."""
+
+    table: Tensor
+    viewpoints: list[int]  # U
+
+    def __len__(self) -> int:
+        return len(self.viewpoints)
+
+    def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
+        # A panorama lies in one piece, so that it is widened on the way instead of copied first.
+        here = self.viewpoints[first:last]
+        made = torch.empty(len(here), *self.table.shape[1:], dtype=dtype)
+        for place, viewpoint in zip(made, here, strict=True):
+            place.copy_(self.table[viewpoint])
+        return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Single rows of a table (M, D)."""
+
+    table: Tensor
+    rows: Tensor  # (U, S)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
+        here = self.rows[first:last]
+        return self.table.index_select(0, here.flatten()).to(dtype).view(*here.shape, -1)
 
 
 class _Look(Function):
-    """Attention over the rows of a table: softmax of lean + rows . query, and the sum of rows by it.
+    """Attention over what is shown: softmax of lean + rows . query, and the sum of rows by it.
 
     Shapes: B walkers, S rows that each of them sees, D numbers in a row.
     """
@@ -102,67 +144,63 @@ class _Look(Function):
         ctx: Any,
         query: Tensor,  # (B, D)
         lean: Tensor,  # (B, S)
-        table: Tensor,  # (M, D)
-        rows: Tensor,  # (U, S) of the table
+        shown: Shown,
         slots: Slots,
     ) -> tuple[Tensor, Tensor]:  # seen (B, D), weights (B, S)
         query, lean = slots.spread(query), slots.spread(lean)
         seen, weights = torch.empty_like(query), torch.empty_like(lean)
-        parts = slots.laid_out(table, rows, query, lean, seen, weights)
-        for shown, wanted, leaning, sight, share in parts:
-            torch.softmax(torch.baddbmm(leaning, wanted, shown.mT), dim=2, out=share)
-            torch.bmm(share, shown, out=sight)
+        for here, wanted, leaning, sight, share in slots.laid_out(shown, query, lean, seen, weights):
+            torch.softmax(torch.baddbmm(leaning, wanted, here.mT), dim=2, out=share)
+            torch.bmm(share, here, out=sight)
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(weights, table, rows)
-        ctx.slots = slots
+        ctx.save_for_backward(weights)
+        ctx.shown, ctx.slots, ctx.width = shown, slots, query.shape[1]
         return slots.collected(seen), slots.collected(weights)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, on_seen: Tensor | None, on_weights: Tensor | None) -> tuple[Tensor | None, ...]:
-        weights, table, rows = ctx.saved_tensors
+        (weights,) = ctx.saved_tensors
         slots: Slots = ctx.slots
         if on_seen is None:
-            on_seen = weights.new_zeros(len(slots.own), table.shape[1])
+            on_seen = weights.new_zeros(len(slots.own), ctx.width)
         if on_weights is None:
             on_weights = weights.new_zeros(len(slots.own), weights.shape[1])
         on_seen, on_weights = slots.spread(on_seen), slots.spread(on_weights)
         on_query, on_lean = torch.empty_like(on_seen), torch.empty_like(weights)
-        parts = slots.laid_out(table, rows, weights, on_seen, on_weights, on_query, on_lean)
-        for shown, share, on_sight, on_share, on_wanted, on_score in parts:
-            pulled = torch.baddbmm(on_share, on_sight, shown.mT).mul_(share)
+        parts = slots.laid_out(ctx.shown, weights, on_seen, on_weights, on_query, on_lean)
+        for here, share, on_sight, on_share, on_wanted, on_score in parts:
+            pulled = torch.baddbmm(on_share, on_sight, here.mT).mul_(share)
             torch.addcmul(pulled, share, pulled.sum(dim=2, keepdim=True), value=-1, out=on_score)
-            torch.bmm(on_score, shown, out=on_wanted)
-        return slots.collected(on_query), slots.collected(on_lean), None, None, None
+            torch.bmm(on_score, here, out=on_wanted)
+        return slots.collected(on_query), slots.collected(on_lean), None, None
 
 
 class _Compare(Function):
-    """Products of each walker's query with the rows that it sees. Shapes as in `_Look`."""
+    """Products of each walker's query with the S rows that it sees. Shapes as in `_Look`."""
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, table: Tensor, rows: Tensor, slots: Slots) -> Tensor:
+    def forward(ctx: Any, query: Tensor, shown: Shown, seen: int, slots: Slots) -> Tensor:
         query = slots.spread(query)
-        found = query.new_empty(len(query), rows.shape[1])
-        for shown, wanted, score in slots.laid_out(table, rows, query, found):
-            torch.bmm(wanted, shown.mT, out=score)
-        ctx.save_for_backward(table, rows)
-        ctx.slots = slots
+        found = query.new_empty(len(query), seen)
+        for here, wanted, score in slots.laid_out(shown, query, found):
+            torch.bmm(wanted, here.mT, out=score)
+        ctx.shown, ctx.slots, ctx.width = shown, slots, query.shape[1]
         return slots.collected(found)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, back: Tensor) -> tuple[Tensor | None, ...]:
-        table, rows = ctx.saved_tensors
         back = ctx.slots.spread(back)
-        on_query = back.new_empty(len(back), table.shape[1])
-        for shown, on_score, on_wanted in ctx.slots.laid_out(table, rows, back, on_query):
-            torch.bmm(on_score, shown, out=on_wanted)
+        on_query = back.new_empty(len(back), ctx.width)
+        for here, on_score, on_wanted in ctx.slots.laid_out(ctx.shown, back, on_query):
+            torch.bmm(on_score, here, out=on_wanted)
         return ctx.slots.collected(on_query), None, None, None
 
 
-def _compared(query: Tensor, table: Tensor, rows: Tensor, slots: Slots) -> Tensor:
+def _compared(query: Tensor, shown: Shown, seen: int, slots: Slots) -> Tensor:
     # torch does not type it:
-    found: Tensor = _Compare.apply(query, table, rows, slots)  # type: ignore[no-untyped-call]
+    found: Tensor = _Compare.apply(query, shown, seen, slots)  # type: ignore[no-untyped-call]
     return found
 
 
@@ -207,14 +245,14 @@ class Scene:
         around = four.index_select(0, self.poses.column)
         lean = torch.bmm(around, turned[..., None])[..., 0]
         # torch does not type it:
-        seen, weights = _Look.apply(features, lean, self._table, *self._views)  # type: ignore[no-untyped-call]
+        seen, weights = _Look.apply(features, lean, self._panoramas, self._slots)  # type: ignore[no-untyped-call]
         return torch.cat(
             [self._channelled(seen), torch.bmm(weights[:, None], around)[:, 0].repeat(1, TILES)], dim=1
         ), weights
 
     def around(self, query: Tensor) -> Tensor:
         """(B, 36) the product of the feature of each view with a vector (B, D)."""
-        return _compared(self._channelled(query), self._table, *self._views)
+        return _compared(self._channelled(query), self._panoramas, VIEWS, self._slots)
 
     def compare_features(self, query: Tensor) -> Tensor:
         """(B, K) the product of each candidate's feature with a vector (B, D); zero where there is none."""
@@ -230,10 +268,11 @@ class Scene:
         neighbours = slice(1, 1 + most)  # STOP comes before them, and nothing after
         here, slots = self.gatherings.viewpoints, self.gatherings.slots(most * self._width)
         views = world.facing[here, neighbours].clamp(min=0)
-        found = _compared(features, self._table, here[:, None] * VIEWS + views, slots)
+        table = observer.views_table.flatten(0, 1)
+        found = _compared(features, Rows(table, here[:, None] * VIEWS + views), most, slots)
         if observer.ahead_table is not None:
             targets, further = world.target[here, neighbours], wanted[:, observer.view_width :]
-            found = found + _compared(further, observer.ahead_table, targets, slots)
+            found = found + _compared(further, Rows(observer.ahead_table, targets), most, slots)
         found = nn.functional.pad(found, (1, leads.shape[1] - 1 - most)).masked_fill(~leads, 0)
         directions = world.directions(self.poses).to(wanted.dtype)
         return found + torch.bmm(directions, turned[..., None])[..., 0]
@@ -250,16 +289,14 @@ class Scene:
         return Taken(self.observer, self.poses, actions, self.channels, self.album)
 
     @cached_property
-    def _views(self) -> tuple[Tensor, Slots]:
-        """The rows of the table (U, 36) that are seen, and who sees them."""
-        here = self.gatherings
-        rows = here.viewpoints[:, None] * VIEWS + torch.arange(VIEWS)
-        return rows, here.slots(VIEWS * self._width)
+    def _panoramas(self) -> Panoramas:
+        """All that is seen."""
+        return Panoramas(self.observer.views_table, self.gatherings.viewpoints.tolist())
 
-    @property
-    def _table(self) -> Tensor:
-        table: Tensor = self.observer.views_table
-        return table.flatten(0, 1)
+    @cached_property
+    def _slots(self) -> Slots:
+        """Who sees which panorama."""
+        return self.gatherings.slots(VIEWS * self._width)
 
     @property
     def _width(self) -> int:
