@@ -20,7 +20,10 @@ def run(*arguments: object) -> int:
 COMMANDS = [
     [],
     ["data"],
-    *(["data", name] for name in ("dollhouse", "import", "build", "stats", "export", "fetch", "verify")),
+    *(
+        ["data", name]
+        for name in ("dollhouse", "import", "build", "hold-out", "stats", "export", "fetch", "verify")
+    ),
     ["demo"],
     ["evaluate"],
     ["score"],

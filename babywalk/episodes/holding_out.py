@@ -1,4 +1,4 @@
-"""Holding out: training houses as if nobody had seen them, to choose by without looking at the real unseen ones.
+"""Holding out: training houses as if nobody had seen them, to choose by instead of the true unseen ones.
 
 val_seen has new walks in houses that the agent knows, and so prefers whoever knows its houses by heart. What
 will do well in new houses can only be seen in houses that were kept out of training. The directory made here
@@ -50,7 +50,9 @@ def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> Impor
                 shutil.copytree(source / name, target / name)
         manifest = read_manifest(source / WALKS)
         facts = {"held_out": sorted(out), "seed": seed}
-        with component(target / WALKS, "described walks", notes=manifest.texts("notes"), details=facts) as draft:
+        with component(
+            target / WALKS, "described walks", notes=manifest.texts("notes"), details=facts
+        ) as draft:
             for split, walks in splits.items():
                 write_walks(r2r_file(draft.folder, split), walks)
     return Imported(folder, tuple(_lines(splits)))
@@ -60,4 +62,5 @@ def _lines(splits: dict[str, list[Walk]]) -> Iterator[str]:
     for split, walks in splits.items():
         texts = sum(len(walk.instructions) for walk in walks)
         scans = len({walk.scan for walk in walks})
-        yield f"r2r {split}: {texts:,} instructions of {len(walks):,} paths in {scans:,} houses"
+        plural = "" if scans == 1 else "s"
+        yield f"r2r {split}: {texts:,} instructions of {len(walks):,} paths in {scans:,} house{plural}"

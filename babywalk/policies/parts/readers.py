@@ -1,7 +1,7 @@
 """Walkers who read, several of them the same text: words are compared and mixed without a copy for each.
 
-The words are a matrix per text that is used at every move, and they too learn in one go. Texts lie in blocks of
-about the same length, so that one long text does not make a long row of blanks out of every short one.
+The words are a matrix per text that is used at every move, and they too learn in one go. Texts lie in
+blocks of about the same length, so that one long text does not make long rows of blanks of all short ones.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ class Readers:
         return self._risen(
             [
                 ledgers[1].use(share) if ledgers else share @ block.words
-                for block, ledgers, share in zip(self.blocks, self.ledgers, self._shares(weights), strict=True)
+                for block, ledgers, share in zip(
+                    self.blocks, self.ledgers, self._shares(weights), strict=True
+                )
             ]
         )
 
@@ -116,7 +118,7 @@ class Readers:
         seats = len(self.lengths) * self.copies
         values = values.new_zeros(seats, values.shape[1]).index_copy(0, self.seats, values)
         sizes = [len(block) * self.copies for block in self.blocks]
-        return [part.unflatten(0, (-1, self.copies)) for part in values.split_with_sizes(sizes)]
+        return [part.view(-1, self.copies, part.shape[1]) for part in values.split_with_sizes(sizes)]
 
     def _risen(self, values: list[Tensor]) -> Tensor:
         """(B, X) of the walkers, from blocks (r, C, X) of seats."""
@@ -124,7 +126,7 @@ class Readers:
 
 
 def _alike(lengths: Tensor) -> list[int]:
-    """The sizes of blocks of texts whose lengths (R,) fall, each more than half as long as its block's first."""
+    """The sizes of blocks: of lengths (R,) that fall, those above half of the first, and so on."""
     sizes: list[int] = []
     left = lengths.tolist()
     while left:

@@ -84,7 +84,9 @@ class Slots:
         counts = [min(self.some, len(shown) - first) for first in firsts]
         sizes = [count * crowd for count, crowd in zip(counts, self.crowds, strict=True)]
         dtype = values[0].dtype
-        for first, count, *parts in zip(firsts, counts, *(value.split(sizes) for value in values), strict=True):
+        for first, count, *parts in zip(
+            firsts, counts, *(value.split_with_sizes(sizes) for value in values), strict=True
+        ):
             here = shown.some(first, first + count, dtype)
             yield here, *(part.view(count, -1, part.shape[1]) for part in parts)
 
@@ -110,7 +112,7 @@ class Panoramas:
         return len(self.viewpoints)
 
     def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
-        # A panorama lies in one piece, so that it is widened on the way instead of copied first.
+        """A panorama lies in one piece, so that it is widened on the way instead of copied first."""
         here = self.viewpoints[first:last]
         made = torch.empty(len(here), *self.table.shape[1:], dtype=dtype)
         for place, viewpoint in zip(made, here, strict=True):
@@ -129,6 +131,7 @@ class Rows:
         return len(self.rows)
 
     def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
+        """Rows lie anywhere: they are brought together, then widened."""
         here = self.rows[first:last]
         return self.table.index_select(0, here.flatten()).to(dtype).view(*here.shape, -1)
 
