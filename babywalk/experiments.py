@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +102,8 @@ def train_agent(
         take_over(model, before, Path(config.begin_from))
         model.facts["begun_from"] = before.facts
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
-    lessons, model.facts["alignment"] = _lessons(dataset, config.task, model)
-    others = _lessons(dataset, config.imitation.mix, model)[0] if config.imitation.mix else None
-    stages = training_stages(config, guide, lessons, teacher, others)
+    lessons, model.facts["alignment"] = _lessons(dataset, config, model)
+    stages = training_stages(config, guide, lessons, teacher)
     watched = dataset.task(config.task, config.validate_on)
     agent = LearnedAgent(model, dataset)
 
@@ -119,10 +118,17 @@ def train_agent(
     return done
 
 
-def _lessons(dataset: Dataset, task: str, model: Model) -> tuple[Lessons, str]:
-    """What a task teaches, and by which method its steps are aligned."""
-    steps, method = aligned(dataset, dataset.task(task, "train"), model.config.cut)
-    return Lessons.of(steps, World.of(dataset.houses), model.vocabulary, model.config), method
+def _lessons(dataset: Dataset, config: TrainingConfig, model: Model) -> tuple[list[Lessons], str]:
+    """What is taught: first the run's task in steps of the agent's own size, then what is mixed in.
+
+    Also by which method the steps of the task are aligned.
+    """
+    world, policy, chosen = World.of(dataset.houses), config.policy, config.imitation
+    tasks = [dataset.task(name, "train") for name in (config.task, chosen.mix) if name]
+    cuts = [replace(policy, step_size=size) for size in (policy.step_size, *chosen.sizes)]
+    found = [(aligned(dataset, task, policy.cut), policy) for policy in cuts for task in tasks]
+    lessons = [Lessons.of(steps, world, model.vocabulary, policy) for (steps, _), policy in found]
+    return lessons, found[0][0][1]
 
 
 def _recipe(name: str | None, file: Path | None) -> Recipe:

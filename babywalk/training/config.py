@@ -21,6 +21,7 @@ class ImitationConfig:
     teacher_share: float = 0.0  # of walkers: 0 is student forcing, 1 teacher forcing
     chain: int = 1  # the most steps walked in a row; beyond the first, the history is the walker's own
     mix: str = ""  # another task, from which half of the batches come; empty for none
+    sizes: tuple[int, ...] = ()  # of steps beside policy.step_size: batches take turns with all of them
     clip: float = 10.0  # of the gradient's norm
     warm_up: int = 0  # iterations over which the learning rate rises
     decay_from: float = 1.0  # share of the iterations after which it falls to zero, linearly
@@ -68,6 +69,11 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         if self.imitation.teacher not in TEACHERS:
             raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
+        if any(size < 0 for size in self.imitation.sizes):
+            raise ConfigError(
+                f"imitation.sizes = {list(self.imitation.sizes)} has a size below 0; give numbers of characters, "
+                "0 for steps of any size."
+            )
         if self.reinforce.reward not in REWARDS:
             raise unknown("reinforce.reward", self.reinforce.reward, REWARDS)
         if self.reinforce.baseline not in BASELINES:

@@ -6,7 +6,7 @@ if it had never stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,13 +57,11 @@ class Imitation:
     def __init__(
         self,
         guide: Guide,
-        lessons: Lessons,
+        lessons: Sequence[Lessons],  # that batches take turns with
         teacher: Teacher,
         config: TrainingConfig,
-        others: Lessons | None = None,  # from which every other batch comes
     ) -> None:
         self.guide, self.lessons, self.teacher, self.config = guide, lessons, teacher, config
-        self.others = others
         self.iterations = config.imitation.iterations
         self.learning_rate = config.imitation.learning_rate
         self.weight_decay = config.imitation.weight_decay
@@ -75,7 +73,7 @@ class Imitation:
         chosen = self.config.imitation
         loss, right = imitate(
             self.guide,
-            self.others if self.others is not None and iteration % 2 else self.lessons,
+            self.lessons[iteration % len(self.lessons)],
             self.teacher,
             chosen.batch,
             chosen.teacher_share,
@@ -196,13 +194,16 @@ class Lecture:
 
 
 def training_stages(
-    config: TrainingConfig, guide: Guide, lessons: Lessons, teacher: Teacher, others: Lessons | None = None
+    config: TrainingConfig, guide: Guide, lessons: Sequence[Lessons], teacher: Teacher
 ) -> list[Stage]:
-    """Imitation, then the lectures, or one of all steps; what has no iterations is left out."""
+    """Imitation, then the lectures, or one of all steps; what has no iterations is left out.
+
+    Imitation takes turns with all lessons; rewards are for the first.
+    """
     reinforce = config.reinforce
     lectures: list[int | None] = [None] if reinforce.whole else list(range(1, reinforce.lectures + 1))
-    stages: list[Stage] = [Imitation(guide, lessons, teacher, config, others)]
-    stages += [Lecture(guide, lessons, teacher, config, k) for k in lectures]
+    stages: list[Stage] = [Imitation(guide, lessons, teacher, config)]
+    stages += [Lecture(guide, lessons[0], teacher, config, k) for k in lectures]
     return [stage for stage in stages if stage.iterations > 0]
 
 
