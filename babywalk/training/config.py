@@ -71,7 +71,7 @@ class TrainingConfig:
             raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
         if any(size < 0 for size in self.imitation.sizes):
             raise ConfigError(
-                f"imitation.sizes = {list(self.imitation.sizes)} has a size below 0; give numbers of characters, "
+                f"imitation.sizes = {list(self.imitation.sizes)} has a size below 0; give characters, "
                 "0 for steps of any size."
             )
         if self.reinforce.reward not in REWARDS:

@@ -18,20 +18,20 @@ from babywalk.policies.parts.scene import Gatherings, Panoramas, Rows, Scene
 WIDTH = 3
 
 
-@pytest.fixture(params=[(False, False), (True, False), (False, True)], ids=["plain", "ahead", "channels"])
+@pytest.fixture(params=["plain", "ahead", "channels", "blind"])
 def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Walkers at a star's middle and tips, some of them at the same place; laid out two places at a time."""
     monkeypatch.setattr(scenes, "_AT_A_TIME", 36 * WIDTH * 2)
-    look_ahead, some_channels = request.param
+    width = 0 if request.param == "blind" else WIDTH
     star = connectivity(
         "h", [(0, 0, 0), (2, 0, 1), (0, 2, 0), (-2, 0, 0), (4, 0, 1)], [(0, 1), (0, 2), (0, 3), (1, 4)]
     )
     random = np.random.default_rng(0)
     world = World.of(Houses.of([star]))
-    ahead = random.random((5, WIDTH)).astype(np.float16) if look_ahead else None
-    observer = Observer.over(world, random.random((5, 36, WIDTH)).astype(np.float16), ahead).to("cpu")
+    ahead = random.random((5, WIDTH)).astype(np.float16) if request.param == "ahead" else None
+    observer = Observer.over(world, random.random((5, 36, width)).astype(np.float16), ahead).to("cpu")
     poses = Poses(torch.tensor([1, 0, 0, 4, 3, 0, 2]), torch.tensor([12, 3, 35, 20, 13, 3, 7]))
-    channels = torch.rand(7, WIDTH) if some_channels else None
+    channels = torch.rand(7, WIDTH) if request.param == "channels" else None
     return Scene(observer, poses, channels)
 
 
@@ -48,7 +48,7 @@ def doubled(scene: Scene) -> Scene:
 
 def test_looking_as_at_views_laid_out(scene: Scene) -> None:
     torch.manual_seed(0)
-    query = torch.randn(7, WIDTH + 128, dtype=torch.float64, requires_grad=True)
+    query = torch.randn(7, scene.observer.view_width, dtype=torch.float64, requires_grad=True)
     views = laid_out(scene)
     expected_weights = torch.einsum("bsf,bf->bs", views, query).softmax(dim=1)
     expected = torch.einsum("bsf,bs->bf", views, expected_weights)

@@ -84,11 +84,11 @@ class Slots:
         counts = [min(self.some, len(shown) - first) for first in firsts]
         sizes = [count * crowd for count, crowd in zip(counts, self.crowds, strict=True)]
         dtype = values[0].dtype
-        for first, count, *parts in zip(
-            firsts, counts, *(value.split_with_sizes(sizes) for value in values), strict=True
+        for first, count, crowd, *parts in zip(
+            firsts, counts, self.crowds, *(value.split_with_sizes(sizes) for value in values), strict=True
         ):
             here = shown.some(first, first + count, dtype)
-            yield here, *(part.view(count, -1, part.shape[1]) for part in parts)
+            yield here, *(part.view(count, crowd, part.shape[1]) for part in parts)
 
 
 class Shown(Protocol):
