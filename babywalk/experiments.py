@@ -44,7 +44,7 @@ from babywalk.instructions.landmarks.training import train_landmarks
 from babywalk.policies.following import Followed
 from babywalk.policies.learned import LearnedAgent, observer_for
 from babywalk.policies.lessons import Lessons
-from babywalk.policies.model import Model, load_model, new_model, take_over
+from babywalk.policies.model import Model, load_model, new_model, take_over_mean
 from babywalk.policies.walking import Guide
 from babywalk.training.begun import has_begun, read_begun, write_begun
 from babywalk.training.checkpoint import Progress
@@ -94,13 +94,9 @@ def train_agent(
     )
     model.facts.update(agent=name, task=config.task, seed=config.seed)
     if config.begin_from:
-        if find_model(config.begin_from) is None:
-            raise ConfigError(
-                f"begin_from = {config.begin_from!r} is no run and no model. Train it first, or leave it out."
-            )
-        before = load_model(Path(config.begin_from))
-        take_over(model, before, Path(config.begin_from))
-        model.facts["begun_from"] = before.facts
+        before = {Path(name): _begun_from(name) for name in config.begin_from.split(",")}
+        take_over_mean(model, before)
+        model.facts["begun_from"] = [other.facts for other in before.values()]
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
     lessons, model.facts["alignment"] = _lessons(dataset, config, model)
     stages = training_stages(config, guide, lessons, teacher)
@@ -116,6 +112,13 @@ def train_agent(
     done = train(run, model, stages, config, evaluate_now, resume=resume)
     write_json(run / RESULT, asdict(done))
     return done
+
+
+def _begun_from(name: str) -> Model:
+    """A model to begin with."""
+    if find_model(name) is None:
+        raise ConfigError(f"begin_from = {name!r} is no run and no model. Train it first, or leave it out.")
+    return load_model(Path(name))
 
 
 def _lessons(dataset: Dataset, config: TrainingConfig, model: Model) -> tuple[list[Lessons], str]:

@@ -190,6 +190,23 @@ def take_over(model: Model, other: Model, file: Path) -> None:
     put_weights(model.network, weights, file)
 
 
+def take_over_mean(model: Model, others: Mapping[Path, Model]) -> None:
+    """Begin with the mean of other models' weights.
+
+    Runs that began alike and learned from other draws end in one valley, and their mean may do better in
+    places that none of them has seen (Wortsman et al. 2022).
+    """
+    found = []
+    for file, other in others.items():
+        take_over(model, other, file)
+        found.append({name: weight.clone() for name, weight in model.network.state_dict().items()})
+    put_weights(
+        model.network,
+        {name: torch.stack([weights[name] for weights in found]).mean(dim=0) for name in found[0]},
+        next(iter(others)),
+    )
+
+
 def size_of(network: Network) -> int:
     """How many numbers are learned."""
     return int(np.sum([weight.numel() for weight in network.parameters() if weight.requires_grad]))

@@ -54,7 +54,9 @@ class TrainingConfig:
     task: str = "r4r"
     features: str = ""  # a spec; empty for the first source of the data
     seed: int = 0
-    begin_from: str = ""  # a run or model file whose weights this one begins with; empty for drawn ones
+    begin_from: str = (
+        ""  # a run or model whose weights this one begins with; of several, with commas, the mean
+    )
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     imitation: ImitationConfig = field(default_factory=ImitationConfig)
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
@@ -67,6 +69,16 @@ class TrainingConfig:
     threads: int = 0  # of torch; 0 leaves it alone
 
     def __post_init__(self) -> None:
+        lectures = self.reinforce.lectures or self.reinforce.whole
+        if (
+            not self.imitation.iterations
+            and not (lectures and self.reinforce.iterations)
+            and not self.begin_from
+        ):
+            raise ConfigError(
+                "There is nothing to learn and nothing to begin with: set imitation.iterations, "
+                "reinforce.lectures or begin_from."
+            )
         if self.imitation.teacher not in TEACHERS:
             raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
         if any(size < 0 for size in self.imitation.sizes):

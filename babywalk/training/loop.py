@@ -67,12 +67,21 @@ class _Trainer:
     def run_all(self) -> Progress:
         """All stages that are left."""
         log = Log(self.run, after=self.progress.total)
+        if not self.stages:
+            self._keep_as_begun()
         try:
             for number in range(self.progress.stage, len(self.stages)):
                 self._run_stage(self.stages[number], log)
         finally:
             log.close()
         return self.progress
+
+    def _keep_as_begun(self) -> None:
+        """The result of a run that learns nothing: what it began with, which may be the mean of others."""
+        measures = self.evaluate()
+        self.model.facts.update(stage="none", iteration=0, validation=measures)
+        self.progress.bests = {"none": measures["SDTW"]}
+        save_model(self.run / "model.safetensors", self.model)
 
     def _run_stage(self, stage: Stage, log: Log) -> None:
         optimiser = self._optimiser(stage)

@@ -119,12 +119,12 @@ class ModelCard:
         )
         if other := self.config.imitation.mix:
             lines.append(f"Every other batch of imitation came from {other} train.")
+        if sizes := self.config.imitation.sizes:
+            told = ", ".join(str(size) for size in (self.config.policy.step_size, *sizes))
+            lines.append(f"Batches of imitation took turns with steps of about {told} characters (0: any).")
         if begun := facts.get("begun_from"):
-            lines.append(
-                f"It began with the weights of {begun.get('agent', 'another agent')} trained on "
-                f"{begun.get('task', '-')}, stage {begun.get('stage', '-')}, iteration "
-                f"{begun.get('iteration', '-')}."
-            )
+            several = "the mean of the weights" if len(begun) > 1 else "the weights"
+            lines.append(f"It began with {several} of {'; '.join(_trained(other) for other in begun)}.")
         if self.config.policy.steps != "whole":
             lines.append(f"Baby-Steps were aligned with paths by the method `{facts.get('alignment', '-')}`.")
         made = ", ".join(f"{package} {version}" for package, version in self.versions.items())
@@ -165,3 +165,11 @@ class ModelCard:
                 *lines,
             ]
         )
+
+
+def _trained(facts: Mapping[str, Any]) -> str:
+    """A model in words."""
+    return (
+        f"{facts.get('agent', 'another agent')} trained on {facts.get('task', '-')} with seed "
+        f"{facts.get('seed', '-')}, stage {facts.get('stage', '-')}, iteration {facts.get('iteration', '-')}"
+    )

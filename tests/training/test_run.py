@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +177,7 @@ def test_a_run_can_begin_with_what_another_has_learned(
     assert before.keys() < after.keys()
     assert all(torch.equal(after[name], weight) for name, weight in before.items())
     assert {name.split(".")[0] for name in after.keys() - before.keys()} == {"trajectory"}
-    assert load_model(begun).facts["begun_from"]["agent"] == "seq2seq"
+    assert load_model(begun).facts["begun_from"][0]["agent"] == "seq2seq"
     # And one that has learned to remember hands that on too; who remembers nothing leaves it.
     for agent in ("babywalk", "seq2seq"):
         run, again = tmp_path / agent, {**still, "begin_from": str(trained)}
@@ -193,6 +194,55 @@ def test_a_run_can_begin_with_what_another_has_learned(
     equal = {name for name in handed.keys() & learned.keys() if torch.equal(handed[name], learned[name])}
     assert {name.split(".")[0] for name in handed.keys() - equal} == {"decoder"}
     assert not any(name.startswith("decoder") for name in equal)
+
+
+def test_a_run_can_begin_with_the_mean_of_others(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    """And without anything to learn the mean is what it ends with."""
+    over = {**QUICK, "reinforce": {"lectures": 0}, "seed": 5, "begin_from": str(trained), "hand_on": "last"}
+    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "on", preset="tiny", settings=over)
+    mean = {**over, "imitation": {"iterations": 0}, "begin_from": f"{trained},{tmp_path / 'on'}"}
+    run = tmp_path / "mean"
+    done = experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=mean)
+    one, two, found = (load_model(file).network.state_dict() for file in (trained, tmp_path / "on", run))
+    assert not torch.equal(one["first_state.weight"], two["first_state.weight"])
+    assert all(torch.allclose(found[name], (one[name] + two[name]) / 2, atol=1e-7) for name in found)
+    assert [facts["seed"] for facts in load_model(run).facts["begun_from"]] == [0, 5]
+    assert done.bests.keys() == {"none"}
+    with pytest.raises(ConfigError, match="nothing to learn and nothing to begin with"):
+        experiments.train_agent(
+            "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny",
+            settings={"reinforce": {"lectures": 0}, "imitation": {"iterations": 0}},
+        )  # fmt: skip
+
+
+def test_batches_take_turns_with_tasks_and_sizes(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run's task in its own size, then the other task, then both in the next size, and again."""
+    from babywalk.training import stages
+
+    taught, real = [], stages.imitate
+
+    def imitate(guide: Any, lessons: Any, *rest: Any, **options: Any) -> Any:
+        taught.append((lessons.steps.task.name, float(lessons.count.mean())))
+        return real(guide, lessons, *rest, **options)
+
+    monkeypatch.setattr(stages, "imitate", imitate)
+    chosen = {"iterations": 6, "batch": 4, "mix": "r2r", "sizes": [150]}
+    over = {**QUICK, "imitation": chosen, "reinforce": {"lectures": 0}}
+    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=over)
+    assert [task for task, _ in taught] == ["r4r", "r2r"] * 3
+    counts = [count for _, count in taught]
+    assert counts[:2] == counts[4:]
+    assert counts[2] < counts[0]
+    assert counts[3] < counts[1]
+    with pytest.raises(ConfigError, match=r"imitation.sizes = \[-1\] has a size below 0"):
+        experiments.train_agent(
+            "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny",
+            settings={"imitation": {"sizes": [-1]}},
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(
