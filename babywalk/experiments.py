@@ -272,10 +272,10 @@ def follow_instruction(
     return found
 
 
-def load_agent(model: Path, folder: Path | None) -> LearnedAgent:
+def load_agent(model: Path, folder: Path | None, *, step_size: int | None = None) -> LearnedAgent:
     """A trained agent in the houses of a data directory, or of the one that its run was trained on."""
     if folder is None:
         if not has_begun(model):
             raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
         folder = read_begun(model).data
-    return LearnedAgent(load_model(model), Dataset(folder))
+    return LearnedAgent(load_model(model), Dataset(folder), step_size=step_size)

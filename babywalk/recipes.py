@@ -202,10 +202,14 @@ def evaluate_agent(
     per_path: bool = False,
     length: str | None = None,
     trajectories: Path | None = None,
+    step_size: int | None = None,
 ) -> list[Report]:
-    """Let an agent walk tasks and score it; its trajectories are kept as <folder>/<task>_<split>.json."""
+    """Let an agent walk tasks and score it; its trajectories are kept as <folder>/<task>_<split>.json.
+
+    With `step_size` it is told instructions in steps of about so many characters.
+    """
     dataset = Dataset(folder)
-    agent = _agent(name, dataset, seed)
+    agent = _agent(name, dataset, seed, step_size)
     reports = []
     for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
         walked = walk_all(agent, loaded)
@@ -355,9 +359,11 @@ def draw_in_house(
     save(figure, file)
 
 
-def _agent(name: str, dataset: Dataset, seed: int) -> Agent:
+def _agent(name: str, dataset: Dataset, seed: int, step_size: int | None = None) -> Agent:
     """A simple agent by its name, or a learned one by its run or its file."""
     if name in SIMPLE_AGENTS:
+        if step_size is not None:
+            raise ConfigError(f"Agent {name!r} reads nothing, in steps of any size. Leave out --step-size.")
         return SIMPLE_AGENTS[name](seed)
     if find_model(name) is None:
         known = [*SIMPLE_AGENTS, *built_in_models(), "a run's directory", "a model's file"]
@@ -365,7 +371,7 @@ def _agent(name: str, dataset: Dataset, seed: int) -> Agent:
     # Loaded where it is needed: everything else here works without torch.
     from babywalk.experiments import load_agent
 
-    return load_agent(Path(name), dataset.folder)
+    return load_agent(Path(name), dataset.folder, step_size=step_size)
 
 
 def _report(

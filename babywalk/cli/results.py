@@ -78,6 +78,12 @@ def _add_evaluate(commands: Any) -> None:
         action="store_true",
         help="walk each aligned Baby-Step alone, from where and facing as the expert began it",
     )
+    evaluate.add_argument(
+        "--step-size",
+        type=int,
+        metavar="N",
+        help="tell steps of about N characters, 0 for the smallest (default: the model's own size)",
+    )
     add_measuring(evaluate)
     evaluate.set_defaults(run_command=_evaluate)
 
@@ -89,6 +95,8 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
     if options.baby_steps and options.trajectories:
         raise ConfigError("--trajectories keeps walks of whole instructions. Leave it out with --baby-steps.")
+    if options.baby_steps and options.step_size is not None:
+        raise ConfigError("--baby-steps are told as they are. Leave out --step-size.")
     agent = _one_agent(options)
     seeds = range(options.seed, options.seed + options.seeds)
     common = (agent, options.data, options.on.split(","), options.split)
@@ -98,7 +106,9 @@ def _evaluate(options: argparse.Namespace) -> None:
             *common, seed=seed, **measuring
         )
         if options.baby_steps
-        else recipes.evaluate_agent(*common, seed=seed, trajectories=options.trajectories, **measuring)
+        else recipes.evaluate_agent(
+            *common, seed=seed, trajectories=options.trajectories, step_size=options.step_size, **measuring
+        )
         for seed in seeds
     }
     _say_reports(options, reports)

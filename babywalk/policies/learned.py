@@ -28,10 +28,17 @@ _BATCH = 2048  # walkers at a time: many meet at a viewpoint, and few walk alone
 
 
 class LearnedAgent:
-    """Cuts each instruction by what it says alone, and walks it step by step."""
+    """Cuts each instruction by what it says alone, and walks it step by step.
 
-    def __init__(self, model: Model, dataset: Dataset) -> None:
+    `step_size` tells it steps of another size than it was made for, also if it reads instructions whole.
+    """
+
+    def __init__(self, model: Model, dataset: Dataset, *, step_size: int | None = None) -> None:
         self.model = model
+        self.config = model.config
+        if step_size is not None:
+            steps = "template" if self.config.steps == "whole" else self.config.steps
+            self.config = replace(self.config, steps=steps, step_size=step_size)
         self.dataset = dataset
         self.observer = observer_for(model.features, dataset, gain=model.config.feature_gain)
         check_widths(model, self.observer)
@@ -41,9 +48,9 @@ class LearnedAgent:
     def lessons(self, task: Task) -> Lessons:
         """A task as this agent takes it."""
         if id(task) not in self._lessons:
-            steps = identified(self.dataset, task, self.model.config.cut)
+            steps = identified(self.dataset, task, self.config.cut)
             world = World.of(self.dataset.houses)
-            self._lessons = {id(task): Lessons.of(steps, world, self.model.vocabulary, self.model.config)}
+            self._lessons = {id(task): Lessons.of(steps, world, self.model.vocabulary, self.config)}
         return self._lessons[id(task)]
 
     def follow(self, house: str, viewpoint: str, heading: float, instruction: str) -> Followed:

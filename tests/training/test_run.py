@@ -89,6 +89,29 @@ def test_evaluation_of_a_run(trained: Path, segmented_dollhouse: Path, tmp_path:
     assert again.measures == reports[1].measures
 
 
+def test_an_agent_can_be_told_steps_of_another_size(
+    trained: Path, segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Larger steps are fewer; who reads nothing is not told any."""
+    dataset = Dataset(segmented_dollhouse)
+    task = dataset.task("r4r", "val_seen:10")
+    sizes = (None, 0, 100, 10_000)
+    own, *counts = (
+        experiments.load_agent(trained, segmented_dollhouse, step_size=size).lessons(task).count.sum()
+        for size in sizes
+    )
+    assert own == counts[0] > counts[1] > counts[2] == len(task)
+    on = ["--data", str(segmented_dollhouse), "--on", "r4r", "--split", "val_seen:10"]
+    assert main(["evaluate", str(trained), *on, "--step-size", "100"]) == 0
+    for wrong, message in (
+        (["random", "--step-size", "9"], "Agent 'random' reads nothing"),
+        ([str(trained), "--step-size", "-1"], "step_size = -1 is no number of characters"),
+        ([str(trained), "--step-size", "9", "--baby-steps"], "Leave out --step-size"),
+    ):
+        assert main(["evaluate", *wrong, *on]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
     segmented_dollhouse: Path, tmp_path: Path
 ) -> None:
