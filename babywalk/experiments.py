@@ -94,7 +94,7 @@ def train_agent(
     )
     model.facts.update(agent=name, task=config.task, seed=config.seed)
     if config.begin_from:
-        before = {Path(name): _begun_from(name) for name in config.begin_from.split(",")}
+        before = {Path(other): _begun_from(other) for other in config.begin_from.split(",")}
         take_over_mean(model, before)
         model.facts["begun_from"] = [other.facts for other in before.values()]
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
@@ -129,8 +129,8 @@ def _lessons(dataset: Dataset, config: TrainingConfig, model: Model) -> tuple[li
     world, policy, chosen = World.of(dataset.houses), config.policy, config.imitation
     tasks = [dataset.task(name, "train") for name in (config.task, chosen.mix) if name]
     cuts = [replace(policy, step_size=size) for size in (policy.step_size, *chosen.sizes)]
-    found = [(aligned(dataset, task, policy.cut), policy) for policy in cuts for task in tasks]
-    lessons = [Lessons.of(steps, world, model.vocabulary, policy) for (steps, _), policy in found]
+    found = [(aligned(dataset, task, told.cut), told) for told in cuts for task in tasks]
+    lessons = [Lessons.of(steps, world, model.vocabulary, told) for (steps, _), told in found]
     return lessons, found[0][0][1]
 
 

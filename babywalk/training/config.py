@@ -54,9 +54,7 @@ class TrainingConfig:
     task: str = "r4r"
     features: str = ""  # a spec; empty for the first source of the data
     seed: int = 0
-    begin_from: str = (
-        ""  # a run or model whose weights this one begins with; of several, with commas, the mean
-    )
+    begin_from: str = ""  # a run or model to begin with, or several with commas: their mean; empty for none
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     imitation: ImitationConfig = field(default_factory=ImitationConfig)
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)

@@ -67,9 +67,9 @@ class _Trainer:
     def run_all(self) -> Progress:
         """All stages that are left."""
         log = Log(self.run, after=self.progress.total)
-        if not self.stages:
-            self._keep_as_begun()
         try:
+            if not self.stages:
+                self._keep_as_begun()
             for number in range(self.progress.stage, len(self.stages)):
                 self._run_stage(self.stages[number], log)
         finally:
