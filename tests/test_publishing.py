@@ -69,7 +69,7 @@ def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
 ) -> None:
     settings = {
         "policy": {"step_size": 90},
-        "imitation": {"iterations": 4, "batch": 8, "mix": "r2r"},
+        "imitation": {"iterations": 4, "batch": 8, "mix": "r2r", "sizes": [200]},
         "reinforce": {"lectures": 0},
         "validate_on": "val_seen:5",
         "hand_on": "last",
@@ -82,6 +82,7 @@ def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
     assert "Baby-Steps (`template`, of about 90 characters)" in card
     assert "iteration 4, the last one." in card
     assert "Every other batch of imitation came from r2r train." in card
+    assert "took turns with steps of about 90, 200 characters" in card
     # As it learned them, so it cuts an instruction that somebody types.
     agent, task = (
         babywalk.load(tmp_path / "w", segmented_dollhouse),
@@ -90,6 +91,23 @@ def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
     episode = task[0]
     followed = agent.follow(episode.scan, episode.path[0], episode.heading, episode.instruction)
     assert len(followed.steps) == max(1, round(len(episode.instruction) / 90))
+
+
+def test_the_card_of_a_mean_tells_what_it_is_the_mean_of(
+    run: Path, segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    settings = {
+        "begin_from": f"{run},{run / 'best' / 'imitation.safetensors'}",
+        "imitation": {"iterations": 0},
+        "reinforce": {"lectures": 0},
+        "validate_on": "val_seen:5",
+    }
+    mean = tmp_path / "mean"
+    experiments.train_agent("babywalk", segmented_dollhouse, mean, preset="tiny", settings=settings)
+    publish(mean, tmp_path / "w")
+    card = (tmp_path / "w" / "README.md").read_text()
+    assert "Nothing was learned in this run" in card
+    assert "It began with the mean of the weights of babywalk trained on" in card
 
 
 def test_without_rounding_the_weights_are_the_same(run: Path, tmp_path: Path) -> None:

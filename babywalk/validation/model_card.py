@@ -110,13 +110,7 @@ class ModelCard:
         if self.bests:
             stages = [(stage, number("SDTW", best)) for stage, best in self.bests.items()]
             lines += [markdown(["stage", "best validation SDTW, %"], stages), ""]
-        ended = f"{self.iterations:,} iterations in all" if self.iterations else "the run had not ended"
-        by_measure = f"chosen by SDTW on `{self.config.validate_on}`"
-        chosen = by_measure if self.config.hand_on == "best" else "the last one"
-        lines.append(
-            f"Seed {self.config.seed}; {ended}. The weights are those of stage {facts.get('stage', '-')}, "
-            f"iteration {facts.get('iteration', '-')}, {chosen}."
-        )
+        lines.append(self._chosen())
         if other := self.config.imitation.mix:
             lines.append(f"Every other batch of imitation came from {other} train.")
         if sizes := self.config.imitation.sizes:
@@ -133,6 +127,21 @@ class ModelCard:
         settings = toml_text({"agent": self.agent, **asdict(self.config)})
         lines += ["", f"Every setting, as a recipe for `babywalk train --config`{said}:", ""]
         return "\n".join([*lines, "```toml", settings, "```"])
+
+    def _chosen(self) -> str:
+        """Which weights of the run these are."""
+        if self.iterations == 0:
+            return "Nothing was learned in this run: the weights are those that it began with."
+        ended = (
+            "the run had not ended" if self.iterations is None else f"{self.iterations:,} iterations in all"
+        )
+        by_measure = f"chosen by SDTW on `{self.config.validate_on}`"
+        chosen = by_measure if self.config.hand_on == "best" else "the last one"
+        stage, iteration = (self.facts.get(name, "-") for name in ("stage", "iteration"))
+        return (
+            f"Seed {self.config.seed}; {ended}. The weights are those of stage {stage}, "
+            f"iteration {iteration}, {chosen}."
+        )
 
     def _limits(self) -> str:
         limits = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,6 @@ def test_the_recipes_of_the_project_can_be_read(file: Path) -> None:
     assert ("lookahead" in file.stem) == config.features.endswith("+lookahead")
     assert (config.policy.steps == "whole") == file.stem.startswith("seq2seq")
     assert bool(config.reinforce.lectures) == bool({"lectures", "rl"} & set(file.stem.split("-")))
-    # What it begins from is what another recipe ends with.
-    before = file.with_name(f"{Path(config.begin_from).name}.toml")
-    assert not config.begin_from or before.is_file()
+    # What it begins from is what another recipe ends with; a number at the end is another seed.
+    for run in filter(None, config.begin_from.split(",")):
+        assert file.with_name(f"{re.sub(r'-[0-9]+$', '', Path(run).name)}.toml").is_file()
