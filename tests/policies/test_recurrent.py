@@ -11,14 +11,15 @@ from babywalk.policies.parts.recurrent import BothWays, run
 LENGTHS = st.lists(st.integers(1, 7), min_size=1, max_size=9)
 
 
-def rows(lengths: list[int]) -> list[torch.Tensor]:
+def rows(lengths: list[int], width: int = 3) -> list[torch.Tensor]:
     torch.manual_seed(0)
-    return [torch.randn(length, 3, dtype=torch.float64, requires_grad=True) for length in lengths]
+    return [torch.randn(length, width, dtype=torch.float64, requires_grad=True) for length in lengths]
 
 
-@given(LENGTHS, st.booleans())
-def test_rows_run_as_packed_ones_do(lengths: list[int], reverse: bool) -> None:
-    lstm, inputs = nn.LSTM(3, 4).double(), rows(lengths)
+# Inputs narrower and wider than the sums of the gates.
+@given(LENGTHS, st.booleans(), st.sampled_from([3, 17]))
+def test_rows_run_as_packed_ones_do(lengths: list[int], reverse: bool, width: int) -> None:
+    lstm, inputs = nn.LSTM(width, 4).double(), rows(lengths, width)
     states, last = run(lstm, torch.cat(inputs), torch.tensor(lengths), reverse=reverse)
     turned = [row.flip(0) if reverse else row for row in inputs]
     packed, (ended, _) = lstm(pack_sequence(turned, enforce_sorted=False))

@@ -89,12 +89,15 @@ class _Run(Function):
         before: Tensor,  # (S - B,) of the states before those of all steps but the first
         counts: list[int],  # of rows in each step
     ) -> Tensor:  # (S, D)
-        sorted_inputs = inputs.index_select(0, places)
-        sums = functional.linear(sorted_inputs, on_inputs, bias + other_bias)
+        # Inputs are sorted, or the products with them: what is narrower.
+        ctx.wide = inputs.shape[1] > len(on_inputs)
+        if not ctx.wide:
+            inputs = inputs.index_select(0, places)
+        sums = functional.linear(inputs, on_inputs, bias + other_bias)
+        if ctx.wide:
+            sums = sums.index_select(0, places)
         hidden, cells, squashed = _stepped(sums, on_states, counts)
-        ctx.save_for_backward(
-            sorted_inputs, on_inputs, on_states, places, before, sums, hidden, cells, squashed
-        )
+        ctx.save_for_backward(inputs, on_inputs, on_states, places, before, sums, hidden, cells, squashed)
         ctx.counts = counts
         return torch.empty_like(hidden).index_copy_(0, places, hidden)
 
@@ -123,17 +126,15 @@ class _Run(Function):
                 squashed_sums[here], came, squashed[here], on_hidden[here], on_cell, on_sums[here]
             )
         on_bias = on_sums.sum(dim=0)
+        of_states = on_sums[counts[0] :].t() @ hidden.index_select(0, before)
+        if ctx.wide:
+            on_sums = torch.empty_like(on_sums).index_copy_(0, places, on_sums)
         gradient = None
         if ctx.needs_input_grad[0]:
-            gradient = torch.empty_like(inputs).index_copy_(0, places, on_sums @ on_inputs)
-        return (
-            gradient,
-            on_sums.t() @ inputs,
-            on_sums[counts[0] :].t() @ hidden.index_select(0, before),
-            on_bias,
-            on_bias.clone(),
-            *(None, None, None),
-        )
+            gradient = on_sums @ on_inputs
+            if not ctx.wide:
+                gradient = torch.empty_like(gradient).index_copy_(0, places, gradient)
+        return gradient, on_sums.t() @ inputs, of_states, on_bias, on_bias.clone(), *(None, None, None)
 
 
 class BothWays(nn.Module):

@@ -249,9 +249,8 @@ class Scene:
         lean = torch.bmm(around, turned[..., None])[..., 0]
         # torch does not type it:
         seen, weights = _Look.apply(features, lean, self._panoramas, self._slots)  # type: ignore[no-untyped-call]
-        return torch.cat(
-            [self._channelled(seen), torch.bmm(weights[:, None], around)[:, 0].repeat(1, TILES)], dim=1
-        ), weights
+        facing = torch.bmm(weights[:, None], around).expand(-1, TILES, -1).flatten(1)
+        return torch.cat([self._channelled(seen), facing], dim=1), weights
 
     def around(self, query: Tensor) -> Tensor:
         """(B, 36) the product of the feature of each view with a vector (B, D)."""
