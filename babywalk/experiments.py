@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
-from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS
+from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS, SPEAKER
 from babywalk.assets.trained import find_model
 from babywalk.buildings.features import BLIND, open_features, sources
-from babywalk.config import merged
+from babywalk.config import from_table, merged
 from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError
 from babywalk.files import write_json
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.library import aligned, identified, keep_aligned, segmented
+from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
 from babywalk.recipes import draw_in_house
@@ -46,11 +47,15 @@ from babywalk.policies.learned import LearnedAgent, observer_for
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model, load_model, new_model, take_over_mean
 from babywalk.policies.walking import Guide
+from babywalk.speaking.speaker import Speaker, SpeakerConfig, load_speaker
+from babywalk.speaking.spoken import check_split, described, keep_split
+from babywalk.speaking.training import perplexity, train_speaker
+from babywalk.speaking.unspoken import draw_unspoken
 from babywalk.training.begun import has_begun, read_begun, write_begun
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import train
-from babywalk.training.presets import AGENTS
+from babywalk.training.presets import AGENTS, PRESETS
 from babywalk.training.recipe import Recipe, read_recipe
 from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
@@ -127,7 +132,9 @@ def _lessons(dataset: Dataset, config: TrainingConfig, model: Model) -> tuple[li
     Also by which method the steps of the task are aligned.
     """
     world, policy, chosen = World.of(dataset.houses), config.policy, config.imitation
-    tasks = [dataset.task(name, "train") for name in (config.task, chosen.mix) if name]
+    mixed = (name.partition(":") for name in chosen.mix.split(",") if name)
+    tasks = [dataset.task(config.task, "train")]
+    tasks += [dataset.task(name, split or "train") for name, _, split in mixed]
     cuts = [replace(policy, step_size=size) for size in (policy.step_size, *chosen.sizes)]
     found = [(aligned(dataset, task, told.cut), told) for told in cuts for task in tasks]
     lessons = [Lessons.of(steps, world, model.vocabulary, told) for (steps, _), told in found]
@@ -215,6 +222,75 @@ def compare_alignments(folder: Path, split: str, features: str | None = None) ->
         landmarks=_landmarks(dataset, spec),
         aligner=_aligner(dataset, spec),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What a speaker made of a data directory."""
+
+    split: str
+    walks: int
+    perplexity: dict[str, float]  # of what people said, by split
+    examples: tuple[str, ...]
+
+
+def speak(
+    folder: Path,
+    walks: int,
+    split: str,
+    *,
+    features: str | None = None,
+    temperature: float = 0.0,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+) -> Spoken:
+    """Let a speaker describe new walks of the training houses, and keep them as a split.
+
+    The speaker is learned first if there is none for these features and settings.
+    """
+    check_split(split)
+    if temperature < 0:
+        raise ConfigError(
+            f"A temperature of {temperature} draws nothing. Give 0 for the likeliest words, or more."
+        )
+    dataset = Dataset(folder)
+    spec, gain = _sight(folder, features)
+    config = from_table(SpeakerConfig, merged({"feature_gain": gain}, settings or {}), where="--set")
+    observer = observer_for(spec, dataset, gain=config.feature_gain)
+    people = [dataset.walks(name) for name in dataset.splits if name in ("train", "val_seen")]
+    paths, headings = draw_unspoken(dataset.houses, people, walks, seed=seed)
+    speaker = _speaker(dataset, spec, observer, config)
+    texts = speaker.tell(paths, headings, dataset.houses, observer, temperature=temperature, seed=seed)
+    facts = {"seed": seed, "temperature": temperature, "features": spec}
+    keep_split(dataset, split, described(paths, headings, texts, dataset.houses), facts)
+    held = [name for name in ("val_seen", "val_unseen") if name in dataset.splits]
+    return Spoken(
+        split,
+        len(paths),
+        {name: perplexity(speaker, dataset, name, observer) for name in held},
+        tuple(texts[:: max(1, len(texts) // 3)][:3]),
+    )
+
+
+def _sight(folder: Path, features: str | None) -> tuple[str, float]:
+    """What agents of real houses see, and how loud, where there are named objects; else the first source."""
+    objects = PRESETS["objects"]
+    if features is None and "objects" in sources(folder):
+        features = str(objects["features"])
+    spec = features or next(iter(sources(folder)), BLIND)
+    return spec, float(objects["policy"]["feature_gain"]) if spec.startswith("objects") else 1.0
+
+
+def _speaker(dataset: Dataset, spec: str, observer: Observer, config: SpeakerConfig) -> Speaker:
+    """The speaker that was learned for a feature spec and settings; learned now if there is none."""
+    folder = dataset.folder / SPEAKER
+    if folder.is_dir():
+        kept = load_speaker(folder, observer)
+        if (kept.features, kept.config) == (spec, config):
+            return kept
+    learned = train_speaker(dataset, spec, observer, config)
+    learned.save(folder)
+    return learned
 
 
 def _aligner(dataset: Dataset, spec: str) -> Aligner:

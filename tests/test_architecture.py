@@ -15,6 +15,7 @@ PIPELINE = [
     "instructions",
     "navigation",
     "policies",
+    "speaking",
     "training",
     "validation",
     "viewer",

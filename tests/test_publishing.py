@@ -81,7 +81,7 @@ def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
     card = (tmp_path / "w" / "README.md").read_text()
     assert "Baby-Steps (`template`, of about 90 characters)" in card
     assert "iteration 4, the last one." in card
-    assert "Every other batch of imitation came from r2r train." in card
+    assert "Batches of imitation took turns with these tasks (train, if not said): r4r, r2r." in card
     assert "took turns with steps of about 90, 200 characters" in card
     # As it learned them, so it cuts an instruction that somebody types.
     agent, task = (

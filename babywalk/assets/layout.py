@@ -11,6 +11,7 @@ SENTENCES = "sentences"  # sentences/<split>: what the texts of a split speak of
 BABYSTEPS = "babysteps"  # babysteps/<task>/<split>: steps and where on the path they end
 LANDMARKS = "landmarks"  # the landmark classifier
 ALIGNER = "aligner"  # what was learned of words and walking
+SPEAKER = "speaker"  # what was learned of telling what was walked
 PLANS = "plans"  # <scan>.json: walls and furniture of built-in houses, for pictures
 RAW = "raw"  # the raw files that a built-in data set was imported from
 CACHE = "cache"  # derived files that may be deleted at any time; in no manifest

@@ -7,7 +7,17 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from babywalk.cli.options import add_data, add_features, add_json, add_tagger, cell, command, say, say_json
+from babywalk.cli.options import (
+    add_data,
+    add_features,
+    add_json,
+    add_seed,
+    add_tagger,
+    cell,
+    command,
+    say,
+    say_json,
+)
 from babywalk.errors import ConfigError
 
 
@@ -16,6 +26,7 @@ def add_commands(commands: Any) -> None:
     _add_segment(commands)
     _add_landmarks(commands)
     _add_align(commands)
+    _add_speak(commands)
 
 
 def _add_segment(commands: Any) -> None:
@@ -182,6 +193,62 @@ def _data_align(options: argparse.Namespace) -> None:
         return
     say(table(["task", "split", "instructions", "steps"], rows))
     say(f"Next: babywalk train babywalk --data {options.data} --task {options.tasks[0]} --run runs/babywalk")
+
+
+def _add_speak(commands: Any) -> None:
+    speak = command(
+        commands,
+        "speak",
+        "let a speaker describe new walks of the training houses, as a split to learn from",
+        "babywalk data speak --data data",
+        "babywalk data speak --data data --walks 40000 --split drawn --temperature 0.5 --seed 1",
+    )
+    add_data(speak)
+    speak.add_argument("--walks", type=int, default=20_000, metavar="N", help="how many (default: 20,000)")
+    speak.add_argument(
+        "--split", default="spoken", metavar="NAME", help="of the walks that are written (default: spoken)"
+    )
+    speak.add_argument(
+        "--temperature",
+        type=float,
+        default=0.0,
+        metavar="T",
+        help="of the draw of words (default: 0, the likeliest)",
+    )
+    speak.add_argument(
+        "--set", nargs="+", default=[], metavar="KEY=VALUE", help="settings of the speaker, as in epochs=20"
+    )
+    add_features(speak)
+    add_seed(speak)
+    add_json(speak)
+    speak.set_defaults(run_command=_data_speak)
+
+
+def _data_speak(options: argparse.Namespace) -> None:
+    from babywalk import experiments
+    from babywalk.config import from_assignments
+
+    made = experiments.speak(
+        options.data,
+        options.walks,
+        options.split,
+        features=options.features,
+        temperature=options.temperature,
+        seed=options.seed,
+        settings=from_assignments(options.set),
+    )
+    if options.json:
+        say_json(asdict(made))
+        return
+    for text in made.examples:
+        say(f"  {text}")
+    for split, value in made.perplexity.items():
+        say(f"Perplexity of what people said in {split}: {value:.1f}")
+    say(
+        f"{made.walks:,} described walks in the split {made.split}. "
+        f"Next: babywalk data segment --data {options.data} --splits {made.split} && "
+        f"babywalk data align r2r --data {options.data} --splits {made.split}"
+    )
 
 
 def add_segment(commands: Any) -> None:

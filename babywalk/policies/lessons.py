@@ -104,14 +104,17 @@ class Lessons:
         ends = self._ends(episodes, chain)
         ahead = spread(begin + first, last - first)
         behind = spread(begin, first)
+        enter = np.append(0, ends[:-1])  # (all steps of the episodes,) where on its path each begins
+        enter[begin] = 0
         entry = np.where(first > 0, ends[begin + first - 1], 0)
-        poses = self._poses(
-            task.paths.values, path_start, entry, task.walks.headings[task.chain[chain, 0]], houses
+        headings = task.walks.headings[task.chain[chain, 0]]
+        poses = self._poses(path_start, entry, headings)
+        owner = np.repeat(np.arange(len(episodes)), first)
+        routes, done = (
+            _ways(task.paths.values, np.repeat(path_start, count), enter[steps], ends[steps])
+            for steps, count in ((ahead, last - first), (behind, first))
         )
-        enter = np.where(ahead > np.repeat(begin, last - first), ends[ahead - 1], 0)
-        length = ends[ahead] - enter + 1
-        way = spread(np.repeat(path_start, last - first) + enter, length)
-        routes = Ragged(task.paths.values[way], starts(length))
+        began = self._poses(path_start[owner], enter[behind], headings[owner])
         return Lesson(
             start=poses,
             ahead=self._cut(words.take(ahead)),
@@ -119,7 +122,7 @@ class Lessons:
             routes=routes if task.walks.has_goals else None,
             behind=self._cut(words.take(behind)),
             first_behind=starts(first),
-            done=self._expert(episodes, first, ends, begin, houses),
+            done=walked_along(done, began.view, self.world, houses),
             moves=self.moves,
             mirrored=mirrored,
         )
@@ -158,48 +161,41 @@ class Lessons:
 
     def _poses(
         self,
-        nodes: NDArray[np.int32],
-        path_start: Index,  # (B,) where each path begins in `nodes`
+        path_start: Index,  # (B,) where each path begins among the viewpoints of all
         place: Index,  # (B,) index into the path
         heading: NDArray[np.float64],  # (B,) at the path's start
-        houses: Houses,
     ) -> Poses:
         """Poses on the expert's path when a step begins there: facing as one came, level."""
+        houses, nodes = self.steps.task.houses, self.steps.task.paths.values
         at = nodes[path_start + place].astype(np.int64)
         before = nodes[path_start + np.maximum(place - 1, 0)].astype(np.int64)
         first = poses_at(at, heading)
         came = self.world.facing[before, actions_between(houses, before, at)] % COLUMNS + COLUMNS
         return Poses(at, np.where(place > 0, came, first.view))
 
-    def _expert(
-        self, episodes: Index, first: Index, ends: NDArray[np.int64], begin: Index, houses: Houses
-    ) -> Walked:
-        """How the expert walked the steps that lie behind."""
-        task = self.steps.task
-        chain = task.chain_of(episodes)
-        behind = spread(begin, first)
-        owner = np.repeat(np.arange(len(episodes)), first)
-        is_first = np.ones(len(behind), dtype=np.bool_)
-        is_first[1:] = owner[1:] != owner[:-1]
-        enter = np.where(is_first, 0, ends[np.maximum(behind - 1, 0)])
-        length = ends[behind] - enter + 1  # viewpoints, and as many actions: moves and a STOP
-        start = starts(length)
-        place = spread(enter, length)
-        step = np.repeat(np.arange(len(behind)), length)
-        path_start = task.paths.start[chain][owner][step]
-        nodes = task.paths.values
-        poses = self._poses(
-            nodes, path_start, place, task.walks.headings[task.chain[chain, 0]][owner][step], houses
-        )
-        last = np.zeros(len(place), dtype=np.bool_)
-        last[start[1:] - 1] = True
-        after = nodes[path_start + np.minimum(place + 1, task.paths.lengths[chain][owner][step] - 1)]
-        action = np.where(last, STOP, actions_between(houses, poses.viewpoint, after))
-        # Inside a step one faces up or down as the move went; only a step's beginning is level.
-        moved = ~np.isin(np.arange(len(place)), start[:-1])
-        before = nodes[path_start + np.maximum(place - 1, 0)].astype(np.int64)
-        came = self.world.facing[before, actions_between(houses, before, poses.viewpoint)]
-        return Walked(Poses(poses.viewpoint, np.where(moved, came, poses.view)), action, start)
+
+def _ways(nodes: NDArray[np.int32], path_start: Index, enter: Index, end: Index) -> Ragged:
+    """The viewpoints from one place of a path to another, both of them in it, a row each."""
+    length = end - enter + 1
+    return Ragged(nodes[spread(path_start + enter, length)], starts(length))
+
+
+def walked_along(ways: Ragged, view: Index, world: World, houses: Houses) -> Walked:
+    """Ways (Q rows) as they are walked, and a STOP at the end of each; `view` (Q,) is faced at the beginning.
+
+    Inside, one faces up or down as the move went.
+    """
+    nodes = ways.values.astype(np.int64)
+    moved = np.ones(len(nodes), dtype=np.bool_)
+    moved[ways.start[:-1]] = False  # each way begins, and none is empty
+    came = np.flatnonzero(moved)
+    leads = actions_between(houses, nodes[came - 1], nodes[came])
+    actions = np.full(len(nodes), STOP, dtype=np.int64)
+    actions[came - 1] = leads
+    faced = np.empty(len(nodes), dtype=np.int64)
+    faced[ways.start[:-1]] = view
+    faced[came] = world.facing[nodes[came - 1], leads]
+    return Walked(Poses(nodes, faced), actions, ways.start)
 
 
 def actions_between(houses: Houses, a: Index, b: Index) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ class ImitationConfig:
     teacher: str = "goal"  # shows the shortest way to where a step ends; "path": the expert's way there
     teacher_share: float = 0.0  # of walkers: 0 is student forcing, 1 teacher forcing
     chain: int = 1  # the most steps walked in a row; beyond the first, the history is the walker's own
-    mix: str = ""  # another task, from which half of the batches come; empty for none
+    mix: str = ""  # other tasks that batches take turns with, TASK or TASK:SPLIT with commas; empty for none
     sizes: tuple[int, ...] = ()  # of steps beside policy.step_size: batches take turns with all of them
     clip: float = 10.0  # of the gradient's norm
     warm_up: int = 0  # iterations over which the learning rate rises

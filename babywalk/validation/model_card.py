@@ -112,7 +112,8 @@ class ModelCard:
             lines += [markdown(["stage", "best validation SDTW, %"], stages), ""]
         lines.append(self._chosen())
         if other := self.config.imitation.mix:
-            lines.append(f"Every other batch of imitation came from {other} train.")
+            tasks = ", ".join([self.config.task, *other.split(",")])
+            lines.append(f"Batches of imitation took turns with these tasks (train, if not said): {tasks}.")
         if sizes := self.config.imitation.sizes:
             told = ", ".join(str(size) for size in (self.config.policy.step_size, *sizes))
             lines.append(f"Batches of imitation took turns with steps of about {told} characters (0: any).")

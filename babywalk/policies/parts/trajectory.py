@@ -25,14 +25,18 @@ class TrajectoryEncoder(nn.Module):
         self.look = ViewAttention(hidden, view_width)
         self.states = BothWays(view_width, hidden)
 
-    def forward(
+    def forward(self, scene: Scene, actions: Taken, lengths: Tensor) -> Tensor:  # (B, 2 D)
+        """Encode whole walks; see `each_step`."""
+        return self.each_step(scene, actions, lengths)[1]
+
+    def each_step(
         self,
         scene: Scene,  # of S poses, one walk after another
         actions: Taken,  # S of them
         lengths: Tensor,  # (B,) steps, at least 1
-    ) -> Tensor:  # (B, 2 D)
-        """Encode whole walks."""
+    ) -> tuple[Tensor, Tensor]:  # (S, D), (B, 2 D)
+        """What was seen at every step, by what came before and after; and the encoding."""
         told, done = self.actions(actions.dropped(self.drop), lengths)
         seen, _ = self.look(told, scene)
-        _, saw = self.states(self.drop(seen), lengths)
-        return torch.cat([done, saw], dim=1)
+        states, saw = self.states(self.drop(seen), lengths)
+        return states, torch.cat([done, saw], dim=1)
