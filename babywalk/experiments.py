@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +104,8 @@ def train_agent(
         take_over_mean(model, before)
         model.facts["begun_from"] = [other.facts for other in before.values()]
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
-    lessons, model.facts["alignment"] = _lessons(dataset, config, model)
-    stages = training_stages(config, guide, lessons, teacher)
+    imitated, rewarded, model.facts["alignment"] = _lessons(dataset, config, model)
+    stages = training_stages(config, guide, imitated, rewarded, teacher)
     watched = dataset.task(config.task, config.validate_on)
     agent = LearnedAgent(model, dataset)
 
@@ -126,19 +127,29 @@ def _begun_from(name: str) -> Model:
     return load_model(Path(name))
 
 
-def _lessons(dataset: Dataset, config: TrainingConfig, model: Model) -> tuple[list[Lessons], str]:
-    """What is taught: first the run's task in steps of the agent's own size, then what is mixed in.
+def _lessons(
+    dataset: Dataset, config: TrainingConfig, model: Model
+) -> tuple[list[Lessons], list[Lessons], str]:
+    """What is imitated and what is rewarded: first the run's task in steps of the agent's own size.
 
-    Also by which method the steps of the task are aligned.
+    Also by which method the steps of that task are aligned.
     """
-    world, policy, chosen = World.of(dataset.houses), config.policy, config.imitation
-    mixed = (name.partition(":") for name in chosen.mix.split(",") if name)
-    tasks = [dataset.task(config.task, "train")]
-    tasks += [dataset.task(name, split or "train") for name, _, split in mixed]
-    cuts = [replace(policy, step_size=size) for size in (policy.step_size, *chosen.sizes)]
-    found = [(aligned(dataset, task, told.cut), told) for told in cuts for task in tasks]
-    lessons = [Lessons.of(steps, world, model.vocabulary, told) for (steps, _), told in found]
-    return lessons, found[0][0][1]
+    world, own = World.of(dataset.houses), config.policy.step_size
+    task = cache(dataset.task)
+
+    @cache
+    def taught(name: str, split: str, size: int) -> tuple[Lessons, str]:
+        told = replace(config.policy, step_size=size)
+        steps, method = aligned(dataset, task(name, split), told.cut)
+        return Lessons.of(steps, world, model.vocabulary, told), method
+
+    def with_others(mix: str, sizes: Sequence[int]) -> list[Lessons]:
+        named = [config.task, *(name for name in mix.split(",") if name)]
+        parts = [name.partition(":") for name in named]
+        return [taught(name, split or "train", size)[0] for size in sizes for name, _, split in parts]
+
+    imitated = with_others(config.imitation.mix, (own, *config.imitation.sizes))
+    return imitated, with_others(config.reinforce.mix, (own,)), taught(config.task, "train", own)[1]
 
 
 def _recipe(name: str | None, file: Path | None) -> Recipe:

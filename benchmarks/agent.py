@@ -123,7 +123,7 @@ def lecture(k: int) -> Callable[[Scene], Measured]:
         model = scene.model(PolicyConfig())
         guide = Guide(model.network, scene.observer)
         lessons = scene.lessons("r4r", model)
-        stage = Lecture(guide, lessons, scene.teacher, TrainingConfig(seed=scene.seed), k)
+        stage = Lecture(guide, [lessons], scene.teacher, TrainingConfig(seed=scene.seed), k)
         return learning(scene, model, stage, 1 if scene.quick else 4)
 
     return run
@@ -133,7 +133,7 @@ def reinforce(scene: Scene) -> Measured:
     model = scene.model(PolicyConfig(**WHOLE))
     guide = Guide(model.network, scene.observer)
     config = TrainingConfig(seed=scene.seed, reinforce=ReinforceConfig(batches=(64,), lectures=1))
-    stage = Lecture(guide, scene.lessons("r2r", model), scene.teacher, config, None)
+    stage = Lecture(guide, [scene.lessons("r2r", model)], scene.teacher, config, None)
     return learning(scene, model, stage, 1 if scene.quick else 6)
 
 

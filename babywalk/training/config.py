@@ -45,6 +45,7 @@ class ReinforceConfig:
     baseline: str = "running"  # "running": a mean over iterations; "instruction": the mean of the samples
     entropy: float = 0.0  # weight
     imitation: float = 0.0  # weight of an imitation loss on as many single steps
+    mix: str = ""  # other tasks that iterations take turns with, as imitation.mix
 
 
 @dataclass(frozen=True, slots=True)

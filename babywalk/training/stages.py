@@ -132,7 +132,12 @@ class Lecture:
     """
 
     def __init__(
-        self, guide: Guide, lessons: Lessons, teacher: Teacher, config: TrainingConfig, k: int | None
+        self,
+        guide: Guide,
+        lessons: Sequence[Lessons],  # that iterations take turns with
+        teacher: Teacher,
+        config: TrainingConfig,
+        k: int | None,
     ) -> None:
         self.guide, self.lessons, self.teacher, self.training = guide, lessons, teacher, config
         self.config, self.k = config.reinforce, k
@@ -146,13 +151,14 @@ class Lecture:
     def iterate(self, iteration: int, baseline: float) -> Outcome:
         """The policy gradient of sampled walks."""
         config, samples, mirror = self.config, self.config.samples, self.training.mirror
+        lessons = self.lessons[iteration % len(self.lessons)]
         draw = generator(self.training.seed, self.name, iteration)
-        episodes = draw.integers(len(self.lessons), size=self.batch)
-        count = self.lessons.count[episodes]
+        episodes = draw.integers(len(lessons), size=self.batch)
+        count = lessons.count[episodes]
         first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
-        lesson = self.lessons.lesson(episodes, first, count, mirrored=draw.random() < mirror)
+        lesson = lessons.lesson(episodes, first, count, mirrored=draw.random() < mirror)
         journey = self.guide.walk(lesson, self._choose, copies=samples, keep=False)
-        worth = self._rewards(episodes, first, journey)
+        worth = self._rewards(lessons, episodes, first, journey)
         expected = np.full_like(worth, baseline)
         if config.baseline == "instruction":
             expected = np.repeat(worth.reshape(-1, samples).mean(axis=1), samples)
@@ -162,7 +168,7 @@ class Lecture:
             # As many decisions again, so that what was learned from the expert is not lost.
             along = self.training.imitation.teacher == "path"
             taught, right = imitate(
-                self.guide, self.lessons, self.teacher, self.batch * 2, 0.5, draw, mirror=mirror, along=along
+                self.guide, lessons, self.teacher, self.batch * 2, 0.5, draw, mirror=mirror, along=along
             )
             loss = loss + config.imitation * taught
             report |= {"imitation": float(taught.detach()), "accuracy": right}
@@ -182,28 +188,29 @@ class Lecture:
         return loss - self.config.entropy * entropy(logits) if self.config.entropy else loss
 
     def _rewards(
-        self, episodes: NDArray[np.int64], first: NDArray[np.int64], journey: Journey
+        self, lessons: Lessons, episodes: NDArray[np.int64], first: NDArray[np.int64], journey: Journey
     ) -> NDArray[np.float64]:
         """(B,) rewards of the whole paths: the expert's prefix and what was walked after it."""
-        task = self.lessons.steps.task
+        task = lessons.steps.task
         owner = np.repeat(np.arange(len(episodes)), self.config.samples)
         described = task.paths.take(task.chain_of(episodes))
-        prefix = self.lessons.prefix(episodes, first)
+        prefix = lessons.prefix(episodes, first)
         walked = side_by_side([prefix.take(owner), journey.viewpoints()[0]])
         return rewards(self.config.reward, task.houses, walked, described.take(owner))
 
 
 def training_stages(
-    config: TrainingConfig, guide: Guide, lessons: Sequence[Lessons], teacher: Teacher
+    config: TrainingConfig,
+    guide: Guide,
+    imitated: Sequence[Lessons],
+    rewarded: Sequence[Lessons],
+    teacher: Teacher,
 ) -> list[Stage]:
-    """Imitation, then the lectures, or one of all steps; what has no iterations is left out.
-
-    Imitation takes turns with all lessons; rewards are for the first.
-    """
+    """Imitation, then the lectures, or one of all steps; what has no iterations is left out."""
     reinforce = config.reinforce
     lectures: list[int | None] = [None] if reinforce.whole else list(range(1, reinforce.lectures + 1))
-    stages: list[Stage] = [Imitation(guide, lessons, teacher, config)]
-    stages += [Lecture(guide, lessons[0], teacher, config, k) for k in lectures]
+    stages: list[Stage] = [Imitation(guide, imitated, teacher, config)]
+    stages += [Lecture(guide, rewarded, teacher, config, k) for k in lectures]
     return [stage for stage in stages if stage.iterations > 0]
 
 

@@ -268,6 +268,25 @@ def test_batches_take_turns_with_tasks_and_sizes(
         )  # fmt: skip
 
 
+def test_rewards_take_turns_with_tasks_too(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from babywalk.training import stages
+
+    rewarded, real = [], stages.rewards
+
+    def rewards(kind: str, houses: Any, walked: Any, described: Any) -> Any:
+        rewarded.append(float(described.lengths.mean()))
+        return real(kind, houses, walked, described)
+
+    monkeypatch.setattr(stages, "rewards", rewards)
+    chosen = {"lectures": 1, "iterations": 4, "batches": [8], "mix": "r2r"}
+    over = {**QUICK, "imitation": {"iterations": 0}, "reinforce": chosen}
+    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=over)
+    long, short, long_again, short_again = rewarded
+    assert min(long, long_again) > max(short, short_again)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [({"features": "none"}, "another set of features"), ({"policy": {"hidden": 16}}, "has the shape")],
