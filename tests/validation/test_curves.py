@@ -67,6 +67,15 @@ def test_what_is_drawn(run: Path, tmp_path: Path) -> None:
     assert marks == [0, 40]
 
 
+def test_names_of_short_stages_are_not_written_over_each_other(tmp_path: Path) -> None:
+    log = Log(tmp_path, after=0)
+    for total, stage, done in ((1000, "imitation", 1000), (1010, "lecture 1", 10), (1020, "lecture 2", 10)):
+        log.add(total, stage, done, {"loss": 1.0})
+    log.close()
+    names = [text.get_text() for text in draw_curves(read_curves([tmp_path])).axes[0].texts]
+    assert names == ["imitation", "lecture 1 to lecture 2"]
+
+
 def test_mistakes(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"Measure 'SDWT' is not known\. Did you mean 'SDTW'"):
         read_curves([run], "SDWT")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _HEIGHT = 1.9  # inches of a panel
 _SCALE = {"accuracy": 100.0}  # shares are shown in percent, as validation measures are
 _METRES = ("val PL", "val NE")
+_ROOM = 0.06  # of the width: what the name of a stage takes
 
 
 def draw_curves(runs: Sequence[Curves]) -> Figure:
@@ -55,17 +56,29 @@ def _draw(axes: Axes, run: Curves, name: str, colour: str) -> None:
 
 
 def _mark_stages(axes: Axes, runs: Sequence[Curves], *, named: bool) -> None:
-    """A line where a stage begins; its name above, where all runs that have it begin it at the same place."""
+    """A line where a stage begins; its name above, where all runs that have it begin it at the same place.
+
+    Names that would be written over each other become one: "lecture 1 to lecture 4".
+    """
     begins: dict[str, set[int]] = {}
     for run in runs:
         for stage, first in run.stages.items():
             begins.setdefault(stage, set()).add(first)
-    for stage, places in begins.items():
-        for first in places:
-            axes.axvline(first, color=FAINT, linewidth=0.8, zorder=0)
-        if named and len(places) == 1:
-            place, across = (min(places), 1.02), axes.get_xaxis_transform()
-            axes.annotate(stage, place, xycoords=across, fontsize=7, color=SOFT, rotation=30)
+    for first in sorted(set().union(*begins.values())):
+        axes.axvline(first, color=FAINT, linewidth=0.8, zorder=0)
+    if not named:
+        return
+    room = _ROOM * max(end for run in runs for series in run.series.values() for end in series.iterations)
+    groups: list[tuple[int, list[str]]] = []
+    for first, stage in sorted((min(places), stage) for stage, places in begins.items() if len(places) == 1):
+        if groups and first - groups[-1][0] < room:
+            groups[-1][1].append(stage)
+        else:
+            groups.append((first, [stage]))
+    for first, stages in groups:
+        text = stages[0] if len(stages) == 1 else f"{stages[0]} to {stages[-1]}"
+        place, across = (first, 1.02), axes.get_xaxis_transform()
+        axes.annotate(text, place, xycoords=across, fontsize=7, color=SOFT, rotation=30)
 
 
 def _scale(name: str) -> float:
