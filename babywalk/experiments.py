@@ -12,8 +12,9 @@ import numpy as np
 
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
 from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS, SPEAKER
+from babywalk.assets.manifest import details
 from babywalk.assets.trained import find_model
-from babywalk.buildings.features import BLIND, open_features, sources
+from babywalk.buildings.features import BLIND, LOOKAHEAD, open_features, sources
 from babywalk.config import from_table, merged
 from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError
@@ -140,7 +141,12 @@ def _lessons(
     @cache
     def taught(name: str, split: str, size: int) -> tuple[Lessons, str]:
         told = replace(config.policy, step_size=size)
-        steps, method = aligned(dataset, task(name, split), told.cut)
+        asked = task(name, split)
+        if not asked.walks.has_goals:
+            raise ConfigError(f"{name} {split} has no goals to learn from. Choose another split.")
+        if not len(asked):
+            raise ConfigError(f"{name} {split} has no episodes to learn from. Choose another split.")
+        steps, method = aligned(dataset, asked, told.cut)
         return Lessons.of(steps, world, model.vocabulary, told), method
 
     def with_others(mix: str, sizes: Sequence[int]) -> list[Lessons]:
@@ -259,22 +265,26 @@ def speak(
 
     The speaker is learned first if there is none for these features and settings.
     """
-    check_split(split)
-    if temperature < 0:
+    if not (temperature == 0 or 0.01 <= temperature <= 100):
         raise ConfigError(
-            f"A temperature of {temperature} draws nothing. Give 0 for the likeliest words, or more."
+            f"A temperature of {temperature} cannot work. Give 0 for the likeliest words, or 0.01 to 100."
         )
     dataset = Dataset(folder)
-    spec, gain = _sight(folder, features)
-    config = from_table(SpeakerConfig, merged({"feature_gain": gain}, settings or {}), where="--set")
+    check_split(dataset, split)
+    spec, usual = _sight(folder, features)
+    config = from_table(SpeakerConfig, merged(usual, settings or {}), where="--set")
     observer = observer_for(spec, dataset, gain=config.feature_gain)
-    people = [dataset.walks(name) for name in dataset.splits if name in ("train", "val_seen")]
+    people = [dataset.walks("train")]
+    if "val_seen" in dataset.splits:
+        people.append(dataset.walks("val_seen"))
     paths, headings = draw_unspoken(dataset.houses, people, walks, seed=seed)
     speaker = _speaker(dataset, spec, observer, config)
     texts = speaker.tell(paths, headings, dataset.houses, observer, temperature=temperature, seed=seed)
     facts = {"seed": seed, "temperature": temperature, "features": spec}
     keep_split(dataset, split, described(paths, headings, texts, dataset.houses), facts)
-    held = [name for name in ("val_seen", "val_unseen") if name in dataset.splits]
+    held = [
+        name for name in ("val_seen", "val_unseen") if name in dataset.splits and len(dataset.walks(name))
+    ]
     return Spoken(
         split,
         len(paths),
@@ -283,21 +293,25 @@ def speak(
     )
 
 
-def _sight(folder: Path, features: str | None) -> tuple[str, float]:
-    """What agents of real houses see, and how loud, where there are named objects; else the first source."""
-    objects = PRESETS["objects"]
-    if features is None and "objects" in sources(folder):
-        features = str(objects["features"])
-    spec = features or next(iter(sources(folder)), BLIND)
-    return spec, float(objects["policy"]["feature_gain"]) if spec.startswith("objects") else 1.0
+def _sight(folder: Path, features: str | None) -> tuple[str, dict[str, float]]:
+    """What a speaker sees, and the settings for it: as agents of real houses, where there are named objects.
+
+    Objects are faint, and have no side; other features are as they are, in houses as they are.
+    """
+    spec, objects = _objects_or_first(folder, features), PRESETS["objects"]
+    if features is None and spec == "objects":
+        spec = str(objects["features"])
+    if {part.partition(":")[0] for part in spec.split("+")} <= {"objects", LOOKAHEAD}:
+        return spec, {"feature_gain": float(objects["policy"]["feature_gain"]), "mirror": 0.5}
+    return spec, {}
 
 
 def _speaker(dataset: Dataset, spec: str, observer: Observer, config: SpeakerConfig) -> Speaker:
     """The speaker that was learned for a feature spec and settings; learned now if there is none."""
     folder = dataset.folder / SPEAKER
-    if folder.is_dir():
+    if folder.is_dir() and details(folder).text("features") == spec:
         kept = load_speaker(folder, observer)
-        if (kept.features, kept.config) == (spec, config):
+        if kept.config == config:
             return kept
     learned = train_speaker(dataset, spec, observer, config)
     learned.save(folder)

@@ -204,7 +204,9 @@ def _add_speak(commands: Any) -> None:
         "babywalk data speak --data data --walks 40000 --split drawn --temperature 0.5 --seed 1",
     )
     add_data(speak)
-    speak.add_argument("--walks", type=int, default=20_000, metavar="N", help="how many (default: 20,000)")
+    speak.add_argument(
+        "--walks", type=int, default=20_000, metavar="N", help="how many at most (default: 20,000)"
+    )
     speak.add_argument(
         "--split", default="spoken", metavar="NAME", help="of the walks that are written (default: spoken)"
     )

@@ -34,18 +34,18 @@ class SpeakerNetwork(nn.Module):
         self.join = nn.Linear(2 * hidden, hidden, bias=False)
         self.word = nn.Linear(hidden, words)
 
-    def walked(self, scene: Scene, actions: Taken, lengths: Tensor) -> Walks:
+    def walked(self, scene: Scene, actions: Taken, lengths: Tensor) -> EncodedWalks:
         """Walks as they are spoken of."""
         states, whole = self.trajectory.each_step(scene, actions, lengths)
         places = torch.arange(int(lengths.max()))
         absent = places >= lengths[:, None]
         rows = (starts(lengths)[:, None] + places).masked_fill(absent, 0)
         padded = self.drop(states).index_select(0, rows.flatten()).view(*rows.shape, -1)
-        return Walks(padded, absent, self.about(self.drop(whole)))
+        return EncodedWalks(padded, absent, self.about(self.drop(whole)))
 
     def forward(
         self,
-        walks: Walks,
+        walks: EncodedWalks,
         words: Tensor,  # (T,) the word before each, text after text
         lengths: Tensor,  # (B,) words of each text
     ) -> Tensor:  # (T, V)
@@ -60,7 +60,7 @@ class SpeakerNetwork(nn.Module):
 
     def next(
         self,
-        walks: Walks,
+        walks: EncodedWalks,
         words: Tensor,  # (B,) the word before
         state: tuple[Tensor, Tensor] | None,  # (1, B, D) each; None at the beginning
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:  # (B, V), and the state after
@@ -69,7 +69,7 @@ class SpeakerNetwork(nn.Module):
         states, state = self.lstm(inputs[:, None], state)
         return self._scores(states, walks)[:, 0], state
 
-    def _scores(self, states: Tensor, walks: Walks) -> Tensor:  # (B, L, D) -> (B, L, V)
+    def _scores(self, states: Tensor, walks: EncodedWalks) -> Tensor:  # (B, L, D) -> (B, L, V)
         states = self.drop(states)
         fit = torch.bmm(self.query(states), walks.states.mT)
         weights = fit.masked_fill(walks.absent[:, None], -torch.inf).softmax(dim=2)
@@ -78,13 +78,10 @@ class SpeakerNetwork(nn.Module):
         return scores
 
 
-class Walks:
-    """Encoded walks. Shapes: B walks, P steps (padded), D hidden units, W numbers per word."""
+class EncodedWalks:
+    """What words are said of. Shapes: B walks, P steps (padded), D hidden units, W numbers per word."""
 
     def __init__(self, states: Tensor, absent: Tensor, whole: Tensor) -> None:
         self.states = states  # (B, P, D)
         self.absent = absent  # (B, P) bool, True where there is no step
         self.whole = whole  # (B, W) what all of a walk adds to each of its words
-
-    def __getitem__(self, which: Tensor) -> Walks:
-        return Walks(self.states[which], self.absent[which], self.whole[which])

@@ -15,17 +15,17 @@ from babywalk.assets.manifest import component
 from babywalk.buildings.houses import Houses
 from babywalk.config import check_counts, check_shares
 from babywalk.episodes.vocabulary import END, PADDING, UNKNOWN, Vocabulary
-from babywalk.errors import DataError
+from babywalk.errors import ConfigError, DataError
 from babywalk.files import read_json, write_json
 from babywalk.instructions.landmarks.weights import load_weights, save_weights
 from babywalk.navigation.observation import ORIENTATION, Observer
-from babywalk.navigation.world import World, poses_at
+from babywalk.navigation.world import Poses, World, poses_at
 from babywalk.policies.lessons import walked_along
 from babywalk.policies.parts.dropout import kept
 from babywalk.policies.parts.scene import Scene
 from babywalk.progress import progress
 from babywalk.ragged import Ragged
-from babywalk.speaking.network import SpeakerNetwork, Walks
+from babywalk.speaking.network import EncodedWalks, SpeakerNetwork
 
 _BATCH = 256  # walks at a time
 
@@ -42,13 +42,19 @@ class SpeakerConfig:
     batch: int = 64
     learning_rate: float = 2e-3
     weight_decay: float = 1e-4
-    mirror: float = 0.5  # share of batches in the houses' mirror images, where left is right
+    mirror: float = 0.0  # share of batches in the houses' mirror images, where left is right
     max_words: int = 80
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_counts(self, "hidden", "epochs", "batch", "max_words")
         check_shares(self, "dropout", "feature_dropout")
+        if not 0 <= self.mirror <= 1:
+            raise ConfigError(f"mirror = {self.mirror} is no share; give 0 to 1.")
+        if not self.learning_rate > 0:
+            raise ConfigError(f"learning_rate = {self.learning_rate} teaches nothing; give more than 0.")
+        if not self.weight_decay >= 0:
+            raise ConfigError(f"weight_decay = {self.weight_decay} cannot work. Give at least 0.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,11 +68,11 @@ class Speaker:
 
     def walked(
         self, paths: Ragged, headings: NDArray[np.float64], houses: Houses, world: World, observer: Observer
-    ) -> Walks:
+    ) -> EncodedWalks:
         """Encode paths (B rows). `world` is of arrays, `observer` of tensors."""
         beginning = poses_at(paths.firsts.astype(np.int64), headings)
         done = walked_along(paths, beginning.view, world, houses)
-        poses = type(done.poses)(torch.from_numpy(done.poses.viewpoint), torch.from_numpy(done.poses.view))
+        poses = Poses(torch.from_numpy(done.poses.viewpoint), torch.from_numpy(done.poses.view))
         lengths = torch.from_numpy(paths.lengths)
         scene = Scene(observer, poses, self._channels(observer, lengths))
         return self.network.walked(scene, scene.taken(torch.from_numpy(done.actions)), lengths)
@@ -101,17 +107,19 @@ class Speaker:
                 texts += [self._written(row) for row in self._words(walks, temperature, draw)]
         return texts
 
-    def _words(self, walks: Walks, temperature: float, draw: torch.Generator) -> Iterator[list[int]]:
-        """Word after word of all walks, until each has come to its end."""
+    def _words(self, walks: EncodedWalks, temperature: float, draw: torch.Generator) -> Iterator[list[int]]:
+        """Word after word of all walks, at least one, until each has come to its end."""
         numbers = self.vocabulary.numbers
         end = numbers[END]
         word = torch.full((len(walks.whole),), end)  # what stands before the first word
         done = torch.zeros(len(word), dtype=torch.bool)
         state = None
-        told = []
+        told: list[Tensor] = []
         for _ in range(self.config.max_words):
             scores, state = self.network.next(walks, word, state)
             scores[:, [numbers[PADDING], numbers[UNKNOWN]]] = -torch.inf
+            if not told:
+                scores[:, end] = -torch.inf
             if temperature:
                 word = torch.multinomial((scores / temperature).softmax(dim=1), 1, generator=draw)[:, 0]
             else:

@@ -20,14 +20,18 @@ from babywalk.ragged import Ragged
 _FIRST = 1_000_000  # path ids of spoken walks begin here, where R2R has none
 
 
-def check_split(name: str) -> None:
-    """Refuse a name that is no new split's."""
+def check_split(dataset: Dataset, name: str) -> None:
+    """Refuse a name that is no new split's; one that was spoken before may be written anew."""
     if name in SPLITS:
         raise ConfigError(
             f"Split {name!r} has walks that people described. Give another name for the new one."
         )
     if not name.isidentifier():
         raise ConfigError(f"Split {name!r} is no name. Give letters, digits and underscores.")
+    if name in dataset.splits and name not in _spoken(dataset):
+        raise ConfigError(
+            f"Split {name!r} has walks that no speaker described here. Give another name for the new one."
+        )
 
 
 def described(
@@ -53,11 +57,14 @@ def keep_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mappi
     """Add a split to the walks of a data directory, or write it anew; the other splits stay as they are."""
     folder = dataset.folder / WALKS
     notes = read_manifest(folder).texts("notes")
-    known = details(folder).fields
-    with component(
-        folder, "described walks", notes=notes, details={**known, "spoken": {split: dict(facts)}}
-    ) as draft:
+    known = {**details(folder).fields, "spoken": {**_spoken(dataset), split: dict(facts)}}
+    with component(folder, "described walks", notes=notes, details=known) as draft:
         for other in dataset.splits:
             if other != split:
                 shutil.copyfile(r2r_file(folder, other), r2r_file(draft.folder, other))
         write_walks(r2r_file(draft.folder, split), walks)
+
+
+def _spoken(dataset: Dataset) -> dict[str, Any]:
+    """How each split that a speaker described came to be."""
+    return dict(details(dataset.folder / WALKS).fields.get("spoken", {}))

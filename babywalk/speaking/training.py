@@ -63,7 +63,8 @@ def perplexity(speaker: Speaker, dataset: Dataset, split: str, observer: Observe
     with torch.inference_mode():
         for batch in np.array_split(np.arange(len(told.texts)), -(-len(told.texts) // 256)):
             losses.append(float(told.loss(speaker, batch, observer)))
-            words.append(int((told.texts.take(batch).values != told.unknown).sum()))
+            known = told.texts.take(batch).values != told.unknown
+            words.append(int(known.sum()) + len(batch))  # and the END of each text
     return float(np.exp(np.average(losses, weights=words)))
 
 

@@ -27,7 +27,7 @@ def draw_unspoken(
     """So many new walks in the houses of the first of the described ones, and the headings they begin with.
 
     Every house gives as many, as far as it has them: what is learned is to be of many houses. No walk begins
-    and ends where a described one does, of whatever split.
+    and ends where a described one does.
     """
     if count < 1:
         raise ConfigError(f"{count} walks are none. Give at least 1.")
@@ -42,6 +42,8 @@ def draw_unspoken(
         found = [way for way in _ways(houses, int(house)) if (way[0], way[-1]) not in known]
         ways += [found[number] for number in draw.permutation(len(found))]
         turns.append(np.arange(len(found)))
+    if not ways:
+        raise ConfigError("The training houses have no walks like those of R2R that nobody has described.")
     turn = np.concatenate(turns)
     order = np.lexsort((draw.random(len(turn)), turn))[:count]
     headings = draw.choice(described[0].headings, len(order))

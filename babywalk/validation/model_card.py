@@ -111,9 +111,13 @@ class ModelCard:
             stages = [(stage, number("SDTW", best)) for stage, best in self.bests.items()]
             lines += [markdown(["stage", "best validation SDTW, %"], stages), ""]
         lines.append(self._chosen())
-        if other := self.config.imitation.mix:
-            tasks = ", ".join([self.config.task, *other.split(",")])
-            lines.append(f"Batches of imitation took turns with these tasks (train, if not said): {tasks}.")
+        for what, other in (
+            ("Batches of imitation", self.config.imitation.mix),
+            ("Iterations of rewards", self.config.reinforce.mix),
+        ):
+            if other:
+                tasks = ", ".join([self.config.task, *other.split(",")])
+                lines.append(f"{what} took turns with these tasks (train, if not said): {tasks}.")
         if sizes := self.config.imitation.sizes:
             told = ", ".join(str(size) for size in (self.config.policy.step_size, *sizes))
             lines.append(f"Batches of imitation took turns with steps of about {told} characters (0: any).")

@@ -17,6 +17,7 @@ from babywalk.assets.r2r import read_walks, write_walks
 from babywalk.assets.tokens import tokenise
 from babywalk.cli import main
 from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.vocabulary import END
 from babywalk.errors import ConfigError
 from babywalk.policies.learned import observer_for
 from babywalk.speaking.speaker import SpeakerConfig, load_speaker, written
@@ -121,8 +122,13 @@ def test_an_agent_learns_from_what_was_spoken(data: Path) -> None:
         (["--split", "train"], "people described"),
         (["--split", "a b"], "no name"),
         (["--walks", "0"], "at least 1"),
-        (["--temperature", "-1"], "draws nothing"),
+        (["--temperature", "-1"], "Give 0 for the likeliest"),
+        (["--temperature", "nan"], "Give 0 for the likeliest"),
         (["--set", "hiden=3"], "Did you mean hidden"),
+        (["--set", "epochs=0"], "epochs = 0 cannot work"),
+        (["--set", "learning_rate=-1"], "learning_rate = -1.0 teaches nothing"),
+        (["--set", "weight_decay=-1"], "weight_decay = -1.0 cannot work"),
+        (["--set", "mirror=2"], "mirror = 2.0 is no share"),
     ],
 )
 def test_mistakes_are_answered_and_nothing_is_written(
@@ -141,7 +147,68 @@ def test_a_mixed_task_that_is_not_there_is_named(data: Path, tmp_path: Path) -> 
         experiments.train_agent("babywalk", data, tmp_path / "run", preset="tiny", settings=settings)
 
 
-def test_the_manifest_tells_how_a_split_was_spoken(data: Path) -> None:
-    experiments.speak(data, 5, "spoken", settings={**QUICK, "epochs": 1}, features="dollhouse", seed=3)
-    told = json.loads((data / "r2r" / "manifest.json").read_text())["details"]["spoken"]["spoken"]
-    assert told == {"seed": 3, "temperature": 0.0, "features": "dollhouse"}
+def test_walks_without_goals_are_not_mixed_in(data: Path, tmp_path: Path) -> None:
+    for stage in ("imitation", "reinforce"):
+        with pytest.raises(ConfigError, match="r2r test has no goals to learn from"):
+            experiments.train_agent(
+                "babywalk", data, tmp_path / "run", preset="tiny", settings={stage: {"mix": "r2r:test"}}
+            )
+
+
+def test_a_task_without_episodes_is_not_mixed_in(data: Path, tmp_path: Path) -> None:
+    experiments.speak(data, 1, "spoken", settings={"hidden": 8, "epochs": 1})
+    assert not len(Dataset(data).build("r4r", "spoken"))  # one walk, and its end is far from its start
+    settings = {"reinforce": {"mix": "r4r:spoken"}}
+    with pytest.raises(ConfigError, match="r4r spoken has no episodes to learn from"):
+        experiments.train_agent("babywalk", data, tmp_path / "run", preset="tiny", settings=settings)
+
+
+def test_the_manifest_tells_how_each_split_was_spoken(data: Path) -> None:
+    quick = {**QUICK, "epochs": 1}
+    experiments.speak(data, 5, "spoken", settings=quick, features="dollhouse", seed=3)
+    experiments.speak(data, 5, "drawn", settings=quick, features="dollhouse", temperature=0.5)
+    assert json.loads((data / "r2r" / "manifest.json").read_text())["details"]["spoken"] == {
+        "spoken": {"seed": 3, "temperature": 0.0, "features": "dollhouse"},
+        "drawn": {"seed": 0, "temperature": 0.5, "features": "dollhouse"},
+    }
+
+
+def test_a_speaker_of_other_features_is_learned_anew(data: Path) -> None:
+    quick = {**QUICK, "hidden": 8, "epochs": 1}
+    for features in ("dollhouse", "none"):
+        experiments.speak(data, 5, "spoken", settings=quick, features=features)
+        assert json.loads((data / "speaker" / "model.json").read_text())["features"] == features
+
+
+def test_what_is_seen_decides_on_mirrors(data: Path) -> None:
+    for features, mirror in ((None, 0.5), ("dollhouse", 0.0)):
+        experiments.speak(data, 5, "spoken", settings={"hidden": 8, "epochs": 1}, features=features)
+        kept = json.loads((data / "speaker" / "model.json").read_text())["config"]
+        assert kept["mirror"] == mirror
+
+
+def test_a_split_of_another_origin_is_not_written_over(data: Path) -> None:
+    other = data / "r2r" / "R2R_other.json"
+    shutil.copyfile(data / "r2r" / "R2R_val_seen.json", other)
+    with pytest.raises(ConfigError, match="'other' has walks that no speaker described here"):
+        experiments.speak(data, 5, "other")
+
+
+def test_walks_are_missed_by_their_split(data: Path) -> None:
+    (data / "r2r" / "R2R_val_seen.json").unlink()
+    made = experiments.speak(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
+    assert list(made.perplexity) == ["val_unseen"]
+    (data / "r2r" / "R2R_train.json").unlink()
+    with pytest.raises(ConfigError, match="Split 'train' is not known"):
+        experiments.speak(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
+
+
+def test_something_is_said_of_every_walk(data: Path) -> None:
+    dataset = Dataset(data)
+    observer = observer_for("none", dataset)
+    speaker = train_speaker(dataset, "none", observer, SpeakerConfig(hidden=8, epochs=1))
+    speaker.network.word.bias.data[speaker.vocabulary.numbers[END]] = 1e3  # one that would rather be silent
+    walks = dataset.walks("val_seen")
+    for temperature in (0.0, 1.0):
+        told = speaker.tell(walks.paths, walks.headings, dataset.houses, observer, temperature=temperature)
+        assert all(len(tokenise(text)) == 1 for text in told)

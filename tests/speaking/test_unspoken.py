@@ -50,6 +50,12 @@ def test_a_seed_draws_the_same_again_and_another_draws_others() -> None:
     assert ways(houses, 20, described) != ways(houses, 20, described, seed=1)
 
 
+def test_houses_without_new_walks_are_refused() -> None:
+    houses = Houses.of([corridor("a", 3)])
+    with pytest.raises(ConfigError, match="no walks like those of R2R that nobody has described"):
+        ways(houses, 10, walk("a", [0, 1], 1))
+
+
 def test_none_are_refused() -> None:
     houses = Houses.of([corridor("a", 6)])
     with pytest.raises(ConfigError, match="at least 1"):
