@@ -133,6 +133,8 @@ def test_the_recipes_of_the_project_can_be_read(file: Path) -> None:
     assert ("blind" in file.stem) == (config.features == "none")
     assert ("lookahead" in file.stem) == config.features.endswith("+lookahead")
     assert (config.policy.steps == "whole") == file.stem.startswith("seq2seq")
+    nothing_kept = {"memoryless", "seq2seq"} & set(file.stem.split("-"))
+    assert (config.policy.memory == "none") == bool(nothing_kept)
     assert bool(config.reinforce.lectures) == bool({"lectures", "rl"} & set(file.stem.split("-")))
     # What it begins from is what another recipe ends with; a number at the end is another seed.
     for run in filter(None, config.begin_from.split(",")):
