@@ -21,6 +21,7 @@ LINE, RIM, _INSIDE, STEP_LINE = 2.4, 5.0, 3.6, 2.6
 _HALO = 1.2
 _ARROW, _ARROW_ROOM = 4.6, 13.0
 _TEXT, _LETTER = 5.5, 0.66  # and the width of a letter in heights
+_MOST_NUMBERS = 4  # at one viewpoint
 _STAR = 10.0
 _SAME_WAY = 30.0  # trajectories that leave a floor within this distance share a text
 START: dict[str, Any] = {
@@ -137,13 +138,19 @@ def _paint_numbers(panel: Panel, trail: Trail, number: int) -> None:
     for viewpoint, found in trail.numbers.items():
         if panel.scene.floor_of[viewpoint] != panel.floor:
             continue
-        text = ",".join(map(str, found.moves))
+        text = said_briefly(found.moves)
         size = (_LETTER * len(text) + 0.8) * _TEXT, 1.5 * _TEXT
         place = next((place for place in found.places if panel.take(place, *size)), None)
         if place is not None:
             _paint_text(
                 panel, place, text, _SHAPES[number % len(_SHAPES)], text_colour(colour), colour, PAPER
             )
+
+
+def said_briefly(moves: Sequence[int]) -> str:
+    """Numbers of moves; of many the first and the last, since who goes to and fro would hide the house."""
+    shown = list(map(str, moves))
+    return ",".join(shown) if len(shown) <= _MOST_NUMBERS else f"{shown[0]},{shown[1]}…{shown[-1]}"
 
 
 def _paint_ways(panel: Panel, stretches: Sequence[Stretch]) -> None:

@@ -57,6 +57,11 @@ def test_moves_are_numbered_and_a_second_visit_is_written_beside_the_first(house
     assert {"1", "2,4", "3"} <= set(shown)
 
 
+def test_who_goes_to_and_fro_does_not_hide_the_house_with_numbers(houses: Houses):
+    shown = texts(draw_house(houses, "flat", [Trajectory("to and fro", (0, *(1, 2) * 6))]))
+    assert {"1,3…11", "2,4…10"} <= set(shown)
+
+
 def test_a_trajectory_over_stairs_says_where_it_goes_and_whence_it_came(houses: Houses):
     shown = texts(draw_house(houses, "tall", [Trajectory("up", (8, 9, 10, 11))]))
     assert {"to floor 2", "from floor 1"} <= set(shown)
