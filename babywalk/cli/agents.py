@@ -165,7 +165,7 @@ def _add_follow(commands: Any) -> None:
         commands,
         "follow",
         "let a trained agent follow an instruction that you type",
-        'babywalk follow runs/babywalk --house dollhouse_025 --viewpoint d025-v003 "Exit the room and stop."',
+        'babywalk follow runs/babywalk --house dollhouse_025 --viewpoint d025-v017 "Exit the living room."',
     )
     follow.add_argument("model", type=Path, metavar="RUN", help="a run's directory, or a model's file")
     follow.add_argument("text", metavar="TEXT", help="the instruction")

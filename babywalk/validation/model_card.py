@@ -95,7 +95,9 @@ class ModelCard:
             f'```python\nimport babywalk\n\nagent = babywalk.load("{self.name}", data="DATA")\n```\n\n'
             f"```\nbabywalk evaluate {self.name} --data DATA --on {self.config.task} "
             f"--split val_unseen\n```\n\n"
-            f"DATA is a data directory of BabyWalk with the features `{self.features}`."
+            f"DATA is a data directory of BabyWalk with the features `{self.features}`. Its instructions "
+            "must be cut (`babywalk data segment --data DATA`), and tasks of several rooms built first "
+            "(`babywalk data build r4r r6r r8r --data DATA`)."
         )
 
     def _measures(self) -> str:
@@ -148,6 +150,11 @@ class ModelCard:
             f"iteration {iteration}, {chosen}."
         )
 
+    def _runs(self) -> str:
+        averaged = len(self.facts.get("begun_from", ()))
+        is_mean = averaged > 1 and self.iterations == 0
+        return f"the mean of {averaged} runs with a seed each" if is_mean else "one run with one seed"
+
     def _limits(self) -> str:
         limits = [
             f"It was trained on {self.trained_on}. How it walks in other houses, and by other people's "
@@ -155,7 +162,7 @@ class ModelCard:
             f"It reads English; words outside its {self.words:,} are all read as one unknown word.",
             "It moves between the viewpoints of a navigation graph and sees features that were computed "
             "before. It steers no robot.",
-            "It is one run with one seed; another seed gives other numbers.",
+            f"It is {self._runs()}; other seeds give other numbers.",
         ]
         if LOOKAHEAD in self.features.split("+"):
             limits.append(
