@@ -108,6 +108,7 @@ def test_the_card_of_a_mean_tells_what_it_is_the_mean_of(
     card = (tmp_path / "w" / "README.md").read_text()
     assert "Nothing was learned in this run" in card
     assert "It began with the mean of the weights of babywalk trained on" in card
+    assert "It is the mean of 2 runs with a seed each" in card
 
 
 def test_without_rounding_the_weights_are_the_same(run: Path, tmp_path: Path) -> None:
