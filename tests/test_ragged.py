@@ -20,6 +20,13 @@ def test_rows_come_back(rows: list[list[int]]) -> None:
     assert ragged.lengths.tolist() == [len(row) for row in rows]
 
 
+@given(ROWS)
+def test_distinct_rows_and_which_each_is(rows: list[list[int]]) -> None:
+    found, which = Ragged.of(rows).distinct()
+    assert listed(found) == [row for number, row in enumerate(rows) if row not in rows[:number]]
+    assert [found[row].tolist() for row in which] == rows
+
+
 @given(ROWS, st.data())
 def test_take_is_indexing(rows: list[list[int]], data: st.DataObject) -> None:
     order = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=8)) if rows else []

@@ -35,7 +35,7 @@ class Poses:
     viewpoint: Array  # (B,) whole numbers below N
     view: Array  # (B,) whole numbers below 36
 
-    def __getitem__(self, which: Array) -> Poses:
+    def __getitem__(self, which: Array | slice) -> Poses:
         return Poses(self.viewpoint[which], self.view[which])
 
     @property

@@ -57,7 +57,7 @@ def follow(
     model.network.eval()
     with torch.inference_mode():
         lesson = _lesson(rows, poses_at([numbers[viewpoint]], [heading]), config.max_moves)
-        journey = guide.walk(lesson, greedy, keep=False)
+        journey = guide.walk(lesson, greedy)
     names = houses.names
     path = tuple(names[number] for number in journey.viewpoints()[0][0])
     moves = tuple(_move(moment, names, words[moment.step]) for moment in journey.moments)

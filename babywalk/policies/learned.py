@@ -90,7 +90,7 @@ def _walked(guide: Guide, lessons: Iterable[Lesson], choose: Choice) -> list[tup
     network.eval()
     album = Album()  # batches of one house meet the same views
     with torch.inference_mode():
-        walked = [guide.walk(lesson, choose, keep=False, album=album).viewpoints() for lesson in lessons]
+        walked = [guide.walk(lesson, choose, album=album).viewpoints() for lesson in lessons]
     network.train(training)
     return walked
 

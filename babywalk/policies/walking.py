@@ -27,7 +27,9 @@ from babywalk.policies.parts.memory import Memory
 from babywalk.policies.parts.readers import Readers
 from babywalk.policies.parts.scene import Scene
 from babywalk.policies.parts.text import Reading
-from babywalk.ragged import Ragged
+from babywalk.ragged import Ragged, one_below_another
+
+_AT_A_TIME = 2048  # moves of walks that are remembered at once where nothing is learned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +111,6 @@ class Guide:
         choose: Choice,
         *,
         copies: int = 1,
-        keep: bool = True,
         album: Album | None = None,
     ) -> Journey:
         """Walk a lesson; with copies, each row by several walkers who share what was read and remembered.
@@ -120,14 +121,14 @@ class Guide:
         learns = self.network.training or torch.is_grad_enabled()
         self.album = None if learns else album or Album()
         with deferring(self.network):
-            journey = self._walk(lesson, choose, copies, keep)
+            journey = self._walk(lesson, choose, copies)
         self.album = None
         return journey
 
-    def _walk(self, lesson: Lesson, choose: Choice, copies: int, keep: bool) -> Journey:
-        read = self._read(lesson)
+    def _walk(self, lesson: Lesson, choose: Choice, copies: int) -> Journey:
+        read, text_of = self._read(lesson)
         behind = len(lesson.behind)
-        memory = self._history(lesson, read.summary[:behind])
+        memory = self._history(lesson, read.summary.index_select(0, text_of[:behind]))
         owner = torch.arange(len(lesson)).repeat_interleave(copies)
         memory = memory[owner]
         poses = _tensors(lesson.start)[owner]
@@ -136,7 +137,7 @@ class Guide:
         seen_through, remembers = self._dropout(len(owner)), self._remembering(len(owner))
         for step in range(int(count.max()) if len(count) else 0):
             told_now = torch.nonzero(count > step)[:, 0]
-            telling = behind + first[told_now] + step
+            telling = text_of[behind + first[told_now] + step]
             readers = Readers.of(read, telling, copies)
             here = torch.nonzero(count[owner] > step)[:, 0]
             context = self.network.memory.read(memory[here])
@@ -146,23 +147,24 @@ class Guide:
                 lesson.moves,
             )  # fmt: skip
             ended = _last_poses(poses, moments)
-            if keep or step + 1 < int(count.max()):
-                told = read.summary.index_select(0, telling.repeat_interleave(copies))
-                memory = self._remember(memory, here, told, moments, seen_through)
+            going_on = torch.nonzero(count[owner[here]] > step + 1)[:, 0]
+            if len(going_on):
+                told = read.summary.index_select(0, telling.repeat_interleave(copies)[going_on])
+                memory = self._remember(memory, here[going_on], told, moments, seen_through)
             # Level, as every step begins.
             poses = Poses(ended.viewpoint, ended.view % COLUMNS + COLUMNS)
             journey.moments.extend(moments)
         return journey
 
-    def _read(self, lesson: Lesson) -> Reading:
-        """The steps behind, then those ahead: one reading for both."""
-        rows = Ragged(
-            np.concatenate([lesson.behind.values, lesson.ahead.values]),
-            np.concatenate([lesson.behind.start, lesson.behind.start[-1] + lesson.ahead.start[1:]]),
-        )
-        return self.network.read(
-            torch.from_numpy(rows.padded(fill=0).astype(np.int64)), torch.from_numpy(rows.lengths)
-        )
+    def _read(self, lesson: Lesson) -> tuple[Reading, Tensor]:
+        """Texts, and which of them is that of each step: of the steps behind, then of those ahead."""
+        rows = one_below_another([lesson.behind, lesson.ahead])
+        which = np.arange(len(rows))
+        if self.album is not None:
+            # Without dropout, steps that say the same read the same: those of a joined task recur.
+            rows, which = rows.distinct()
+        tokens = torch.from_numpy(rows.padded(fill=0).astype(np.int64))
+        return self.network.read(tokens, torch.from_numpy(rows.lengths)), torch.from_numpy(which)
 
     def _history(self, lesson: Lesson, told: Tensor) -> Memory:
         """The memory of what the expert did before: each step encoded once, then added oldest first."""
@@ -182,13 +184,20 @@ class Guide:
 
     def _recall(self, walked: Walked, channels: Tensor | None) -> Tensor:
         """v(y) of walks; `channels` (walks, D) hides view features."""
-        poses = _tensors(walked.poses)
-        actions = torch.as_tensor(walked.actions)
         start = torch.as_tensor(walked.start)
         length = start[1:] - start[:-1]
-        walk = torch.repeat_interleave(torch.arange(len(length)), length)
-        scene = self._scene(poses, None if channels is None else channels[walk])
-        return self.network.recall(scene, scene.taken(actions), length)
+        poses, actions = _tensors(walked.poses), torch.as_tensor(walked.actions)
+        if channels is not None:
+            channels = channels.repeat_interleave(length, dim=0)
+        # Where all is kept for a gradient, at once: one product learns from all. Else a few walks at a time:
+        # what is laid out for them goes where that of the walks before them was.
+        parts = 1 if self.album is None else -(-len(actions) // _AT_A_TIME)
+        found = []
+        for walks in torch.arange(len(length)).tensor_split(max(1, parts)):
+            here = slice(int(start[walks[0]]), int(start[walks[-1] + 1]))
+            scene = self._scene(poses[here], None if channels is None else channels[here])
+            found.append(self.network.recall(scene, scene.taken(actions[here]), length[walks]))
+        return torch.cat(found)
 
     def _step(
         self,
@@ -231,17 +240,18 @@ class Guide:
         moments: list[Moment],
         channels: Tensor | None,
     ) -> Memory:
-        """The memory after a step that was just walked."""
+        """The memory after a step that was just walked by walkers, in rising order, and maybe by others."""
         if self.network.trajectory is None:
             return memory
         owner = torch.cat([moment.walkers for moment in moments])
-        order = torch.argsort(owner, stable=True)  # moments are in the order of time
+        theirs = torch.nonzero(torch.isin(owner, walkers))[:, 0]
+        order = theirs[torch.argsort(owner[theirs], stable=True)]  # moments are in the order of time
         before = Poses(
             torch.cat([moment.before.viewpoint for moment in moments])[order],
             torch.cat([moment.before.view for moment in moments])[order],
         )
         actions = torch.cat([moment.actions for moment in moments])[order]
-        length = torch.bincount(owner, minlength=int(walkers.max()) + 1)[walkers]
+        length = torch.bincount(owner)[walkers]
         start = torch.cat([torch.zeros(1, dtype=torch.int64), length.cumsum(0)])
         walked = Walked(before, actions, start)
         done = self._recall(walked, None if channels is None else channels[walkers])

@@ -118,7 +118,7 @@ def imitate(
         own = sampled(decision, walkers, viewpoints, rows)
         return torch.where(follows[walkers], due, own)
 
-    journey = guide.walk(lesson, choose, keep=False)
+    journey = guide.walk(lesson, choose)
     logits = torch.cat([moment.decision.logits for moment in journey.moments])
     due = torch.cat(told)
     right = float((logits.argmax(dim=1) == due).float().mean())
@@ -157,7 +157,7 @@ class Lecture:
         count = lessons.count[episodes]
         first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
         lesson = lessons.lesson(episodes, first, count, mirrored=draw.random() < mirror)
-        journey = self.guide.walk(lesson, self._choose, copies=samples, keep=False)
+        journey = self.guide.walk(lesson, self._choose, copies=samples)
         worth = self._rewards(lessons, episodes, first, journey)
         expected = np.full_like(worth, baseline)
         if config.baseline == "instruction":

@@ -19,11 +19,14 @@ from babywalk.instructions.sentences import Sentence, spans
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, World
+from babywalk.policies import walking
 from babywalk.policies.config import PolicyConfig
 from babywalk.policies.learned import walk_lessons
 from babywalk.policies.lessons import Lessons
 from babywalk.policies.model import Model, new_model
+from babywalk.policies.parts import recurrent
 from babywalk.policies.parts.decoder import Decision
+from babywalk.policies.parts.scene import Scene, Taken
 from babywalk.policies.walking import Guide, greedy, sampled
 from babywalk.ragged import Ragged
 from babywalk.training.stages import advice
@@ -221,8 +224,28 @@ def test_walking_greedily_is_repeatable(lessons: Lessons, model: Model, task: Ta
     assert one.values.tolist() == two.values.tolist()
 
 
-def test_who_learns_nothing_walks_as_who_does(lessons: Lessons, model: Model, task: Task) -> None:
-    """With products kept and in any order of episodes: the same ways, and the same scores."""
+def test_nobody_encodes_what_will_not_be_read(
+    lessons: Lessons, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Episode 0 has three steps, of which two are remembered, and episode 1 has one, which is its last."""
+    encoded = []
+    recall = model.network.recall
+
+    def watched(scene: Scene, actions: Taken, lengths: torch.Tensor) -> torch.Tensor:
+        encoded.append(len(lengths))
+        return recall(scene, actions, lengths)
+
+    monkeypatch.setattr(model.network, "recall", watched)
+    Guide(model.network, _observer(task)).walk(lessons.whole(np.array([0, 1, 0])), greedy)
+    assert encoded == [2, 2]
+
+
+def test_who_learns_nothing_walks_as_who_does(
+    lessons: Lessons, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With products kept, few walks at a time, and in any order of episodes: the same ways and scores."""
+    monkeypatch.setattr(walking, "_AT_A_TIME", 2)
+    monkeypatch.setattr(recurrent, "_AT_A_TIME", 3)
     guide = Guide(model.network.eval(), _observer(task))
     order = np.array([1, 0, 0, 1])
     plain = guide.walk(lessons.whole(order), greedy)

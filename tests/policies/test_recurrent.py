@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
+from babywalk.policies.parts import recurrent
 from babywalk.policies.parts.recurrent import BothWays, run
 
 LENGTHS = st.lists(st.integers(1, 7), min_size=1, max_size=9)
@@ -32,6 +34,16 @@ def test_rows_run_as_packed_ones_do(lengths: list[int], reverse: bool, width: in
     ours = torch.autograd.grad((states * mix).sum() + (last * end).sum(), weights)
     theirs = torch.autograd.grad((expected * mix).sum() + (ended[0] * end).sum(), weights)
     assert all(torch.allclose(one, two) for one, two in zip(ours, theirs, strict=True))
+
+
+@given(LENGTHS, st.booleans(), st.integers(1, 20))
+def test_few_rows_at_a_time_run_as_all_do(lengths: list[int], reverse: bool, some: int) -> None:
+    lstm, inputs = nn.LSTM(3, 4).double(), torch.cat(rows(lengths))
+    expected = run(lstm, inputs, torch.tensor(lengths), reverse=reverse)
+    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+        patch.setattr(recurrent, "_AT_A_TIME", some)
+        found = run(lstm, inputs, torch.tensor(lengths), reverse=reverse)
+    assert all(torch.allclose(one, two) for one, two in zip(found, expected, strict=True))
 
 
 @given(LENGTHS)

@@ -52,7 +52,8 @@ def test_looking_as_at_views_laid_out(scene: Scene) -> None:
     views = laid_out(scene)
     expected_weights = torch.einsum("bsf,bf->bs", views, query).softmax(dim=1)
     expected = torch.einsum("bsf,bs->bf", views, expected_weights)
-    seen, weights = doubled(scene).look(query)
+    found, weights = doubled(scene).look(query)
+    seen = found.numbers()
     assert torch.allclose(weights, expected_weights, atol=1e-6)
     assert torch.allclose(seen, expected, atol=1e-6)
     mix, stress = torch.randn_like(seen), torch.randn_like(weights)
@@ -98,6 +99,19 @@ def test_products_of_what_was_taken_are_kept(scene: Scene) -> None:
             assert torch.allclose(plain.through(weight), plain.numbers() @ weight.t(), atol=1e-5)
         assert taken.dropped(Dropout(0.5)) is taken
         assert isinstance(plain.dropped(Dropout(0.5)), torch.Tensor)
+
+
+def test_products_of_what_was_seen(scene: Scene) -> None:
+    """Without tiling what lies around, and, where nothing is learned, without laying it out."""
+    torch.manual_seed(0)
+    query, weight = torch.randn(7, scene.observer.view_width), torch.randn(4, scene.observer.view_width)
+    seen, _ = scene.look(query)
+    assert seen.shape == seen.numbers().shape
+    assert torch.allclose(seen.through(weight), seen.numbers() @ weight.t(), atol=1e-4)
+    assert isinstance(seen.dropped(Dropout(0.5)), torch.Tensor)
+    if scene.channels is None:
+        kept, _ = Scene(scene.observer, scene.poses, album=Album()).look(query)
+        assert kept.dropped(Dropout(0.5)) is kept
 
 
 def test_who_stands_with_whom(monkeypatch: pytest.MonkeyPatch) -> None:

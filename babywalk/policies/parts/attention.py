@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from babywalk.policies.parts.deferred import Linear
 from babywalk.policies.parts.readers import Readers
-from babywalk.policies.parts.scene import Scene
+from babywalk.policies.parts.scene import Scene, Seen
 
 
 class ViewAttention(nn.Module):
@@ -20,7 +20,7 @@ class ViewAttention(nn.Module):
         super().__init__()
         self.query = Linear(hidden, view_width, bias=False)
 
-    def forward(self, state: Tensor, scene: Scene) -> tuple[Tensor, Tensor]:  # seen (B, F), weights (B, S)
+    def forward(self, state: Tensor, scene: Scene) -> tuple[Seen, Tensor]:  # B of them, weights (B, S)
         """Attend to what lies around."""
         return scene.look(self.query(state))
 

@@ -89,7 +89,7 @@ class CoAttend(nn.Module):
     ) -> Decision:
         """One step."""
         seen, view_weights = self.look(state.hidden, scene)
-        inputs = (state.action.dropped(self.drop), self.drop(seen))
+        inputs = (state.action.dropped(self.drop), seen.dropped(self.drop))
         hidden, cell = self.lstm.step(inputs, state.hidden, state.cell)
         grounded, word_weights = self.read(self.drop(hidden), readers)
         wanted, offset = self.act(grounded, memory)

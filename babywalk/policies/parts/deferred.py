@@ -145,7 +145,7 @@ class LSTMCell(nn.LSTMCell):
             return gated(told.use(*parts) + kept.use(hidden), cell)
         sums = nn.functional.linear(hidden, self.weight_hh, self.bias_hh + self.bias_ih)
         for part, piece in zip(parts, _columns(self.weight_ih, parts), strict=True):
-            sums = sums + through(part, piece)
+            sums += through(part, piece)
         return gated(sums, cell)
 
 

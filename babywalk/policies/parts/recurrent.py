@@ -18,6 +18,8 @@ from torch.nn import functional
 from babywalk.policies.parts import gates
 from babywalk.policies.parts.album import Product, through
 
+_AT_A_TIME = 4096  # inputs that are read at once where nothing is learned
+
 
 def starts(lengths: Tensor) -> Tensor:
     """(B,) where each row begins."""
@@ -31,6 +33,18 @@ def run(
 
     The rows have lengths (B,) >= 1; with `reverse` each is read from its end to its beginning.
     """
+    if isinstance(inputs, Tensor) and not torch.is_grad_enabled():
+        # Nothing is kept for a gradient: what is laid out for some rows goes where that of others was.
+        parts = lengths.tensor_split(min(len(lengths), -(-len(inputs) // _AT_A_TIME)))
+        pieces = inputs.split_with_sizes([int(part.sum()) for part in parts])
+        found = [_at_once(lstm, *some, reverse=reverse) for some in zip(pieces, parts, strict=True)]
+        return torch.cat([states for states, _ in found]), torch.cat([ends for _, ends in found])
+    return _at_once(lstm, inputs, lengths, reverse=reverse)
+
+
+def _at_once(
+    lstm: nn.LSTM, inputs: Tensor | Product, lengths: Tensor, *, reverse: bool
+) -> tuple[Tensor, Tensor]:
     first = starts(lengths)
     last = first + lengths - 1
     order = lengths.argsort(descending=True, stable=True)

@@ -241,16 +241,16 @@ class Scene:
         """Who stands with whom."""
         return Gatherings.of(self.poses.viewpoint)
 
-    def look(self, query: Tensor) -> tuple[Tensor, Tensor]:
-        """What is seen (B, F) by attention with a query (B, F), and the weights (B, 36) of the views."""
+    def look(self, query: Tensor) -> tuple[Seen, Tensor]:
+        """What is seen by attention with a query (B, F), and the weights (B, 36) of the views."""
         features, turned = self._split(query)
         four = self.observer.orientation_table[..., :4].to(query.dtype)
         around = four.index_select(0, self.poses.column)
         lean = torch.bmm(around, turned[..., None])[..., 0]
         # torch does not type it:
         seen, weights = _Look.apply(features, lean, self._panoramas, self._slots)  # type: ignore[no-untyped-call]
-        facing = torch.bmm(weights[:, None], around).expand(-1, TILES, -1).flatten(1)
-        return torch.cat([self._channelled(seen), facing], dim=1), weights
+        facing = torch.bmm(weights[:, None], around)[:, 0]
+        return Seen(self._channelled(seen), facing, self.album is not None), weights
 
     def around(self, query: Tensor) -> Tensor:
         """(B, 36) the product of the feature of each view with a vector (B, D)."""
@@ -311,6 +311,33 @@ class Scene:
 
     def _channelled(self, features: Tensor) -> Tensor:
         return features if self.channels is None else features * self.channels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Views that walkers have mixed by attention, before they are laid out. Shapes as in `Scene`."""
+
+    features: Tensor  # (B, D)
+    facing: Tensor  # (B, 4) before it is tiled
+    as_it_is: bool  # whether it is to be multiplied without being laid out
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(B, F) when laid out."""
+        return len(self.features), self.features.shape[1] + ORIENTATION
+
+    def numbers(self) -> Tensor:
+        """(B, F) laid out."""
+        return torch.cat([self.features, self.facing.repeat(1, TILES)], dim=1)
+
+    def dropped(self, drop: nn.Module) -> Tensor | Seen:
+        """As a layer's input: laid out, with dropout; or as it is, where there is none."""
+        return self if self.as_it_is else drop(self.numbers())
+
+    def through(self, weight: Tensor) -> Tensor:
+        """(B, O) the product with a weight (O, F): a column for all tiles of a number."""
+        on_features, on_tiles = weight.split_with_sizes([self.features.shape[1], ORIENTATION], dim=1)
+        return (self.features @ on_features.t()).addmm_(self.facing, (on_tiles @ _untiling(weight)).t())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

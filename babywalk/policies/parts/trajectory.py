@@ -38,5 +38,5 @@ class TrajectoryEncoder(nn.Module):
         """What was seen at every step, by what came before and after; and the encoding."""
         told, done = self.actions(actions.dropped(self.drop), lengths)
         seen, _ = self.look(told, scene)
-        states, saw = self.states(self.drop(seen), lengths)
+        states, saw = self.states(seen.dropped(self.drop), lengths)
         return states, torch.cat([done, saw], dim=1)
