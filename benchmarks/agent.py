@@ -13,6 +13,7 @@ learning between iterations: other machines on the same processor slow down both
 from __future__ import annotations
 
 import argparse
+import math
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -192,9 +193,10 @@ def counting() -> FlopCounterMode:
     """In-place products are counted like the others."""
 
     def added(_: Shape, one: Shape, two: Shape, **__: object) -> int:
-        return 2 * one[0] * one[1] * two[1]
+        return 2 * math.prod(one) * two[-1]
 
-    return FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: added})
+    ops = torch.ops.aten
+    return FlopCounterMode(display=False, custom_mapping={ops.addmm_: added, ops.baddbmm_: added})
 
 
 def never_stop(

@@ -11,6 +11,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from babywalk.policies.parts.products import product
+
 
 class Product(Protocol):
     """Inputs (B, I) of a layer that know a better way to be multiplied than being laid out."""
@@ -27,7 +29,7 @@ class Product(Protocol):
 
 def through(inputs: Tensor | Product, weight: Tensor) -> Tensor:
     """(B, O) the product of inputs with a weight (O, I)."""
-    return inputs @ weight.mT if isinstance(inputs, Tensor) else inputs.through(weight)
+    return product([inputs], [weight]) if isinstance(inputs, Tensor) else inputs.through(weight)
 
 
 class _Page:

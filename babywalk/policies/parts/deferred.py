@@ -19,6 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from babywalk.policies.parts.album import Product, through
 from babywalk.policies.parts.gates import gated
+from babywalk.policies.parts.products import product
 
 
 class Ledger:
@@ -78,10 +79,7 @@ class _Use(Function):
     def forward(ctx: Any, ledger: Ledger, opened: Tensor, *parts: Tensor) -> Tensor:  # noqa: ARG004
         ctx.ledger = ledger
         ctx.save_for_backward(*parts)
-        first, *others = zip(parts, ledger.pieces(parts), strict=True)
-        made = first[0] @ first[1].mT
-        for part, piece in others:
-            made.addmm_(part, piece.mT)
+        made = product(parts, ledger.pieces(parts))
         return made if ledger.bias is None else made.add_(ledger.bias)
 
     @staticmethod
@@ -91,7 +89,8 @@ class _Use(Function):
         ledger.uses.append((parts, back))
         wanted = ctx.needs_input_grad[2:]
         pieces = zip(ledger.pieces(parts), wanted, strict=True)
-        return None, back.new_empty(0), *(back @ piece if wants else None for piece, wants in pieces)
+        on_parts = (product([back], [piece.mT]) if wants else None for piece, wants in pieces)
+        return None, back.new_empty(0), *on_parts
 
 
 class Linear(nn.Linear):
@@ -113,7 +112,8 @@ class Linear(nn.Linear):
         """(B, O)."""
         if self.ledger is not None:
             return self.ledger.use(*parts)
-        return nn.functional.linear(_joined(parts), self.weight, self.bias)
+        made = product(parts, _columns(self.weight, parts))
+        return made if self.bias is None else made + self.bias
 
     def turned(self, wanted: Tensor) -> Tensor:
         """W^T applied to (B, O): the one vector (B, I) whose product with any x is that of `wanted` with W x.
@@ -122,7 +122,7 @@ class Linear(nn.Linear):
         """
         if self.turned_ledger is not None:
             return self.turned_ledger.use(wanted)
-        return wanted @ self.weight
+        return product([wanted], [self.weight.mT])
 
 
 class LSTMCell(nn.LSTMCell):
@@ -143,7 +143,7 @@ class LSTMCell(nn.LSTMCell):
         if self.ledgers is not None:
             told, kept = self.ledgers
             return gated(told.use(*parts) + kept.use(hidden), cell)
-        sums = nn.functional.linear(hidden, self.weight_hh, self.bias_hh + self.bias_ih)
+        sums = product([hidden], [self.weight_hh]) + (self.bias_hh + self.bias_ih)
         for part, piece in zip(parts, _columns(self.weight_ih, parts), strict=True):
             sums += through(part, piece)
         return gated(sums, cell)
@@ -167,7 +167,3 @@ def deferring(network: nn.Module) -> Iterator[None]:
 def _columns(matrix: Tensor, parts: Sequence[Tensor | Product]) -> list[Tensor]:
     """The columns of a matrix that parts side by side stand for."""
     return list(matrix.split_with_sizes([part.shape[-1] for part in parts], dim=-1))
-
-
-def _joined(parts: tuple[Tensor, ...]) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from babywalk.policies.parts import gates
 from babywalk.policies.parts.album import Product, through
+from babywalk.policies.parts.products import add_product
 
 _AT_A_TIME = 4096  # inputs that are read at once where nothing is learned
 
@@ -76,12 +77,11 @@ def _stepped(sums: Tensor, on_states: Tensor, counts: list[int]) -> tuple[Tensor
     """
     hidden, cells, squashed = (sums.new_empty(len(sums), on_states.shape[1]) for _ in range(3))
     cell = sums.new_zeros(counts[0], on_states.shape[1])
-    turned = on_states.t().contiguous()  # which is quicker to multiply with few rows
     begin = last = 0
     for number, count in enumerate(counts):
         here = slice(begin, begin + count)
         if number:
-            sums[here].addmm_(hidden[last : last + count], turned)
+            add_product(sums[here], hidden[last : last + count], on_states)
         gates.forth(sums[here], cell[:count], hidden[here], cells[here], squashed[here])
         cell, last = cells[here], begin
         begin += count
@@ -132,7 +132,7 @@ class _Run(Function):
             end -= counts[number]
             if number + 1 < len(counts):
                 later = on_sums[here.stop : here.stop + counts[number + 1]]
-                on_hidden[here][: len(later)].addmm_(later, on_states)
+                add_product(on_hidden[here][: len(later)], later, on_states.mT)
             if on_cell is not None:
                 on_cell = functional.pad(on_cell, (0, 0, 0, counts[number] - len(on_cell)))
             came = cells[end - counts[number - 1] : end][: counts[number]] if number else start

@@ -23,6 +23,7 @@ from babywalk.buildings.panorama import VIEWS
 from babywalk.navigation.observation import ORIENTATION, TILES, Observer
 from babywalk.navigation.world import Poses
 from babywalk.policies.parts.album import Album
+from babywalk.policies.parts.products import product
 
 _AT_A_TIME = 5 << 16  # numbers that are laid out at once: those of four panoramas of 2048 numbers per view
 
@@ -337,7 +338,7 @@ class Seen:
     def through(self, weight: Tensor) -> Tensor:
         """(B, O) the product with a weight (O, F): a column for all tiles of a number."""
         on_features, on_tiles = weight.split_with_sizes([self.features.shape[1], ORIENTATION], dim=1)
-        return (self.features @ on_features.t()).addmm_(self.facing, (on_tiles @ _untiling(weight)).t())
+        return product([self.features, self.facing], [on_features, on_tiles @ _untiling(weight)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
