@@ -55,7 +55,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 PRESETS["demo"] = merged(
     PRESETS["small"],
     {
-        "imitation": {"iterations": 1200},
+        "imitation": {"iterations": 1500},
         "reinforce": {"iterations": 40},
         "validate_every": 200,
         "validate_on": "val_seen:150",
