@@ -103,6 +103,7 @@ def ablations(aligner: Aligner) -> Iterator[tuple[str, Aligner]]:
     """The same weights with terms left out."""
     for terms in (("edge",), ("end",), ("begin",), ("span",), ("edge", "end", "begin")):
         # mypy cannot tell that all of these settings are numbers.
+        # All terms are numbers; mypy holds each against every field:
         config = replace(aligner.config, **dict.fromkeys(terms, 0.0))  # type: ignore[arg-type]
         yield f"without {', '.join(terms)}", replace(aligner, config=config)
 
@@ -118,6 +119,7 @@ def time_r4r(dataset: Dataset, spec: str, landmarks: LandmarkModel, aligner: Ali
         timed(
             f"align by {method}",
             # A default binds the loop's name, and mypy cannot infer a lambda with one.
+            # mypy does not infer a lambda that binds a loop's name:
             lambda method=method: align(  # type: ignore[misc]
                 steps, method=method, features=features, aligner=aligner, landmarks=landmarks
             ),

@@ -72,6 +72,7 @@ def tasks(raw: Path, folder: Path) -> None:
 
     for name, splits in (("r4r", ("train", "val_unseen")), ("r6r", ("train",)), ("r8r", ("train",))):
         # A default binds the loop's name, and mypy cannot infer a lambda with one.
+        # mypy does not infer a lambda that binds a loop's names:
         seconds, count = timed(lambda name=name, splits=splits: build(name, *splits))  # type: ignore[misc]
         say(f"{name} {' + '.join(splits)}, full product", seconds, f"{count:,} instructions")
 

@@ -191,7 +191,7 @@ class Guide:
             channels = channels.repeat_interleave(length, dim=0)
         # Where all is kept for a gradient, at once: one product learns from all. Else a few walks at a time:
         # what is laid out for them goes where that of the walks before them was.
-        parts = 1 if self.album is None else -(-len(actions) // _AT_A_TIME)
+        parts = 1 if self.album is None else min(len(length), -(-len(actions) // _AT_A_TIME))
         found = []
         for walks in torch.arange(len(length)).tensor_split(max(1, parts)):
             here = slice(int(start[walks[0]]), int(start[walks[-1] + 1]))
