@@ -27,6 +27,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from babywalk.episodes.dataset import Dataset
+from babywalk.heap import keep_memory
 from babywalk.instructions.library import aligned, identified
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
@@ -38,7 +39,7 @@ from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.walking import Guide
 from babywalk.training.config import ReinforceConfig, TrainingConfig
-from babywalk.training.loop import fresh_optimiser
+from babywalk.training.loop import descend, fresh_optimiser
 from babywalk.training.stages import Imitation, Lecture, Stage
 
 WIDTH = 2048  # numbers per view
@@ -149,11 +150,7 @@ def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
         optimiser = fresh_optimiser(network, stage)
         for iteration in range(count):
             torch.manual_seed(iteration)
-            outcome = stage.iterate(iteration, 0.0)
-            optimiser.zero_grad(set_to_none=True)
-            outcome.loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), stage.clip)
-            optimiser.step()
+            descend(network, optimiser, stage.iterate(iteration, 0.0).loss, stage.clip)
             yield
 
     with counting() as counter:
@@ -271,6 +268,7 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    keep_memory()  # as the command line does
     torch.set_num_threads(1 if options.busy else options.threads)
     scene = Scene(options.data, quick=options.quick, busy=options.busy, seed=options.seed)
     measure([ROWS[name] for name in options.rows], scene)

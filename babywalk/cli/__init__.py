@@ -11,6 +11,7 @@ import babywalk
 from babywalk.cli import agents, data, language, results
 from babywalk.cli.options import USER_ERROR, Parser, command
 from babywalk.errors import BabyWalkError
+from babywalk.heap import keep_memory
 
 INTERRUPTED = 130
 
@@ -18,6 +19,7 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. Bad input is one sentence on standard error and code 2."""
     options = _parser().parse_args(arguments)
+    keep_memory()
     try:
         options.run_command(options)
         sys.stdout.flush()

@@ -10,7 +10,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from babywalk.navigation.world import STOP
 from babywalk.policies.config import PolicyConfig
 from babywalk.policies.parts.decoder import DECODERS, Decision, State
 from babywalk.policies.parts.likeness import Likeness
@@ -67,12 +66,11 @@ class Network(nn.Module):
         recalled: Tensor = self.trajectory(scene, actions, lengths)
         return recalled
 
-    def begin(self, readers: Readers, scene: Scene) -> State:
+    def begin(self, readers: Readers) -> State:
         """The state in which a step begins: what was read, and no action before."""
         hidden = torch.tanh(self.first_state(readers.summary))
         hidden = hidden.index_select(0, readers.rows)
-        nothing = torch.full((len(readers),), STOP)
-        return State(hidden, torch.zeros_like(hidden), scene.taken(nothing))
+        return State(hidden, torch.zeros_like(hidden), None)
 
     def forward(
         self,

@@ -216,7 +216,7 @@ class Guide:
         state: State | None = None
         for _ in range(moves):
             scene = self._scene(poses, None if channels is None else channels[walkers])
-            state = state or self.network.begin(readers, scene)
+            state = state or self.network.begin(readers)
             decision = self.network(state, scene, readers, memory)
             actions = choose(decision, walkers, poses.viewpoint, rows)
             after = self.observer.world.step(poses, actions)

@@ -112,10 +112,7 @@ class _Trainer:
                 f"The loss of {stage.name}, iteration {iteration}, is no number. The last good state is in "
                 f"{self.last if self.last.exists() else self.run}; lower the learning rate and resume."
             )
-        optimiser.zero_grad(set_to_none=True)
-        outcome.loss.backward()  # type: ignore[no-untyped-call]  # torch does not type it
-        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), stage.clip)
-        optimiser.step()
+        norm = descend(self.network, optimiser, outcome.loss, stage.clip)
         self._average()
         if outcome.reward is not None:
             first = progress.iteration == 0
@@ -125,7 +122,7 @@ class _Trainer:
         progress.iteration += 1
         progress.total += 1
         if progress.iteration % _LOG_EVERY == 0:
-            values = {**outcome.report, "gradient": float(norm)}
+            values = {**outcome.report, "gradient": norm}
             log.add(progress.total, stage.name, progress.iteration, values)
 
     def _validate(self, stage: Stage, iteration: int, log: Log) -> None:
@@ -186,6 +183,18 @@ def fresh_optimiser(network: torch.nn.Module, stage: Stage) -> torch.optim.Optim
     learned = [weight for weight in network.parameters() if weight.requires_grad]
     # Fused: one sweep over weights, gradients and moments instead of a dozen.
     return torch.optim.Adam(learned, lr=stage.learning_rate, weight_decay=stage.weight_decay, fused=True)
+
+
+def descend(network: torch.nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, clip: float) -> float:
+    """One step down the gradient of a loss; returns the norm that the gradient had before it was clipped."""
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]  # torch does not type it
+    gradients = [weight.grad for weight in network.parameters() if weight.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients)
+    if norm > clip:  # else torch would sweep over all gradients to multiply them by one
+        torch.nn.utils.clip_grads_with_norm_(network.parameters(), clip, norm)
+    optimiser.step()
+    return float(norm)
 
 
 class _Swapped:

@@ -20,12 +20,14 @@ class Walker(nn.Module):
         self.lstm = LSTMCell(6, 3)
         self.double()
 
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+    def forward(self, hidden: torch.Tensor, *, nothing: bool = False, steps: int = 3) -> torch.Tensor:
         cell, total = torch.zeros_like(hidden), hidden.new_zeros(())
-        for step in range(3):
+        for step in range(steps):
             looked = self.query(hidden[:, :1], hidden[:, 1:])
             back = self.query.turned(looked)
-            fixed = torch.full((len(hidden), 2), 0.5 + step, dtype=hidden.dtype)  # wants no gradient
+            fixed: torch.Tensor | None = hidden.new_full((len(hidden), 2), step)  # wants no gradient
+            if nothing and step == 0:
+                fixed = None
             hidden, cell = self.lstm.step((fixed, looked), hidden, cell)
             hidden = hidden + back
             total = total + hidden.square().sum()
@@ -46,6 +48,20 @@ def test_the_same_gradients_as_at_once(start: torch.Tensor) -> None:
     expected = torch.autograd.grad(plain, weights)
     with deferring(walker):
         deferred = walker(start)
+    assert torch.allclose(plain, deferred)
+    found = torch.autograd.grad(deferred, weights)
+    assert all(torch.allclose(one, two) for one, two in zip(expected, found, strict=True))
+
+
+@pytest.mark.parametrize("steps", [1, 3])  # in one step nothing else is ever given
+def test_a_part_that_is_nothing_is_all_zeros(start: torch.Tensor, steps: int) -> None:
+    walker = Walker()
+    weights = [start, *walker.parameters()]
+    plain = walker(start, steps=steps)
+    assert torch.equal(plain, walker(start, nothing=True, steps=steps))
+    expected = torch.autograd.grad(plain, weights)
+    with deferring(walker):
+        deferred = walker(start, nothing=True, steps=steps)
     assert torch.allclose(plain, deferred)
     found = torch.autograd.grad(deferred, weights)
     assert all(torch.allclose(one, two) for one, two in zip(expected, found, strict=True))

@@ -18,6 +18,11 @@ def test_a_share_is_dropped_and_the_mean_kept(share: float) -> None:
     assert float(both) == pytest.approx(share**2, abs=0.005)
 
 
+def test_some_are_kept_of_any_share() -> None:
+    mask = kept(torch.Size([4096]), 0.9999, torch.float32)
+    assert mask.unique().tolist() == [0, 256]
+
+
 def test_the_seed_decides() -> None:
     masks = []
     for _ in range(2):

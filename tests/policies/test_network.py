@@ -53,7 +53,7 @@ def decide(network: Network, walkers: int = 3) -> torch.Tensor:
     memory = network.memory.read(network.memory.empty(walkers))
     readers = Readers.of(text)
     seen = scene([1, 0, 2][:walkers])
-    return network(network.begin(readers, seen), seen, readers, memory).logits
+    return network(network.begin(readers), seen, readers, memory).logits
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -66,7 +66,8 @@ def test_scores_are_for_possible_actions_and_gradients_reach_everything_used(
     assert torch.isinf(logits).tolist() == [[False, False, True], [False] * 3, [False, False, True]]
     logits[:, :2].square().sum().backward()
     idle = {name for name, weight in network.named_parameters() if weight.grad is None}
-    assert all(name.startswith(("trajectory", "memory")) for name in idle)  # there is no history here
+    # There is no history here, and no action before.
+    assert all(name.startswith(("trajectory", "memory", "decoder.previous.weight")) for name in idle)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

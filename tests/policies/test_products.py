@@ -55,7 +55,8 @@ def test_how_weights_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pieces(100, 2048) == 8  # four for each of two threads
     assert pieces(100, 18) == 6  # of one size
     assert pieces(100, 7) == 7
-    assert pieces(3, 2048) == pieces(320, 2048) == 1
+    assert pieces(1, 2048) == pieces(320, 2048) == 8
+    assert pieces(321, 2048) == 1
     monkeypatch.setattr(products, "_NARROWEST", 64)
     assert pieces(100, 256) == 4
     assert pieces(100, 63) == 1

@@ -36,6 +36,29 @@ def test_rows_run_as_packed_ones_do(lengths: list[int], reverse: bool, width: in
     assert all(torch.allclose(one, two) for one, two in zip(ours, theirs, strict=True))
 
 
+@given(LENGTHS, st.booleans(), st.sampled_from([3, 17]), st.data())
+def test_inputs_that_are_not_given_are_zeros(
+    lengths: list[int], reverse: bool, width: int, data: st.DataObject
+) -> None:
+    lstm, inputs = nn.LSTM(width, 4).double(), torch.cat(rows(lengths, width)).detach()
+    chosen = data.draw(st.lists(st.sampled_from(range(len(inputs))), min_size=1, unique=True).map(sorted))
+    given_ = torch.tensor(chosen)
+    some = inputs[given_].requires_grad_()
+    whole = torch.zeros_like(inputs).index_copy(0, given_, some)
+    plain = run(lstm, whole, torch.tensor(lengths), reverse=reverse)
+    found = run(lstm, some, torch.tensor(lengths), reverse=reverse, given=given_)
+    assert all(torch.allclose(one, two) for one, two in zip(found, plain, strict=True))
+    mixes = [torch.randn_like(part) for part in plain]
+    gradients = [
+        torch.autograd.grad(
+            sum((part * mix).sum() for part, mix in zip(parts, mixes, strict=True)),
+            [some, *lstm.parameters()],
+        )
+        for parts in (found, plain)
+    ]
+    assert all(torch.allclose(one, two) for one, two in zip(*gradients, strict=True))
+
+
 @given(LENGTHS, st.booleans(), st.integers(1, 20))
 def test_few_rows_at_a_time_run_as_all_do(lengths: list[int], reverse: bool, some: int) -> None:
     lstm, inputs = nn.LSTM(3, 4).double(), torch.cat(rows(lengths))

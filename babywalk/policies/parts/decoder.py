@@ -22,10 +22,11 @@ class State:
 
     hidden: Tensor  # (B, D)
     cell: Tensor  # (B, D)
-    action: Taken  # B of them, taken last; STOP at first
+    action: Taken | None  # B of them, taken last; None at first
 
     def __getitem__(self, which: Tensor) -> State:
-        return State(self.hidden.index_select(0, which), self.cell.index_select(0, which), self.action[which])
+        hidden, cell = (part.index_select(0, which) for part in (self.hidden, self.cell))
+        return State(hidden, cell, None if self.action is None else self.action[which])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +90,8 @@ class CoAttend(nn.Module):
     ) -> Decision:
         """One step."""
         seen, view_weights = self.look(state.hidden, scene)
-        inputs = (state.action.dropped(self.drop), seen.dropped(self.drop))
+        before = None if state.action is None else state.action.dropped(self.drop)
+        inputs = (before, seen.dropped(self.drop))
         hidden, cell = self.lstm.step(inputs, state.hidden, state.cell)
         grounded, word_weights = self.read(self.drop(hidden), readers)
         wanted, offset = self.act(grounded, memory)
@@ -129,8 +131,12 @@ class CoGround(nn.Module):
         context, word_weights = self.read(state.hidden, readers, places)
         shown = self.candidate(scene.candidates())
         seen, view_weights = self.look.among(state.hidden, shown, ~scene.possible)
-        inputs = (self.drop(part) for part in (context, seen, self.previous(state.action.numbers())))
-        hidden, cell = self.lstm.step(tuple(inputs), state.hidden, state.cell)
+        # No action is a vector of zeros, of which the layer leaves its bias.
+        before = self.previous.bias.expand(len(seen), -1)
+        if state.action is not None:
+            before = self.previous(state.action.numbers())
+        inputs = tuple(self.drop(part) for part in (context, seen, before))
+        hidden, cell = self.lstm.step(inputs, state.hidden, state.cell)
         grounded = torch.tanh(self.merge(self.drop(hidden), self.drop(context)))
         wanted, offset = self.act(grounded, memory)
         logits = torch.bmm(shown, wanted[..., None])[..., 0] + offset

@@ -25,36 +25,44 @@ from babywalk.policies.parts.products import product
 class Ledger:
     """The uses of a matrix (O, I), or of a stack of them (R, O, I): y = x W^T + b.
 
-    An input x (B, I) may come in several parts side by side; for a stack it is (R, B, I).
+    An input x (B, I) may come in several parts side by side, and one part of it may be None, which is all
+    zeros and costs nothing; for a stack it is (R, B, I).
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.weight = weight.detach()
         self.bias = None if bias is None else bias.detach()
-        self.uses: list[tuple[tuple[Tensor, ...], Tensor]] = []
+        self.uses: list[tuple[tuple[Tensor | None, ...], Tensor]] = []
         # Every use takes it as an input, so that autograd closes the ledger after it has gone through all.
         # torch does not type it:
         self.opened: Tensor = _Open.apply(self, weight, bias)  # type: ignore[no-untyped-call]
 
-    def use(self, *parts: Tensor | Product) -> Tensor:
+    def use(self, *parts: Tensor | Product | None) -> Tensor:
         """The output (..., B, O) for inputs that make up I together. Where one learns, they are laid out."""
         # torch does not type it:
         made: Tensor = _Use.apply(self, self.opened, *parts)  # type: ignore[no-untyped-call]
         return made
 
-    def pieces(self, parts: Sequence[Tensor]) -> list[Tensor]:
+    def pieces(self, parts: Sequence[Tensor | None]) -> list[Tensor]:
         """The columns of the weight that each part meets."""
         return _columns(self.weight, parts)
 
     def close(self) -> tuple[Tensor, Tensor | None]:
         """The gradients of weight and bias."""
-        parts, back = zip(*self.uses, strict=True)
+        # Uses that lack a part come last: what the others gave stands in the first rows of the gradient.
+        parts, back = zip(
+            *sorted(self.uses, key=lambda use: any(part is None for part in use[0])), strict=True
+        )
         self.uses = []
         gradient = torch.cat(back, dim=-2)
         found = torch.empty_like(self.weight)
-        inputs = [torch.cat(uses, dim=-2) for uses in zip(*parts, strict=True)]
-        for part, piece in zip(inputs, _columns(found, inputs), strict=True):
-            torch.matmul(gradient.mT, part, out=piece)
+        for uses, piece in zip(zip(*parts, strict=True), _columns(found, parts[0]), strict=True):
+            given = [part for part in uses if part is not None]
+            if not given:
+                piece.zero_()
+                continue
+            inputs = torch.cat(given, dim=-2)
+            torch.matmul(gradient.narrow(-2, 0, inputs.shape[-2]).mT, inputs, out=piece)
         return found, None if self.bias is None else gradient.sum(dim=-2)
 
 
@@ -76,10 +84,11 @@ class _Use(Function):
     """One use: gradients go on to the inputs that want one, and the rest is written down."""
 
     @staticmethod
-    def forward(ctx: Any, ledger: Ledger, opened: Tensor, *parts: Tensor) -> Tensor:  # noqa: ARG004
+    def forward(ctx: Any, ledger: Ledger, opened: Tensor, *parts: Tensor | None) -> Tensor:  # noqa: ARG004
         ctx.ledger = ledger
         ctx.save_for_backward(*parts)
-        made = product(parts, ledger.pieces(parts))
+        there = [pair for pair in zip(parts, ledger.pieces(parts), strict=True) if pair[0] is not None]
+        made = product(*zip(*there, strict=True))
         return made if ledger.bias is None else made.add_(ledger.bias)
 
     @staticmethod
@@ -138,14 +147,17 @@ class LSTMCell(nn.LSTMCell):
         """Defer no more."""
         self.ledgers = None
 
-    def step(self, parts: Sequence[Tensor | Product], hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-        """The next hidden state and cell (B, D)."""
+    def step(
+        self, parts: Sequence[Tensor | Product | None], hidden: Tensor, cell: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The next hidden state and cell (B, D); a part that is None is all zeros."""
         if self.ledgers is not None:
             told, kept = self.ledgers
             return gated(told.use(*parts) + kept.use(hidden), cell)
         sums = product([hidden], [self.weight_hh]) + (self.bias_hh + self.bias_ih)
         for part, piece in zip(parts, _columns(self.weight_ih, parts), strict=True):
-            sums += through(part, piece)
+            if part is not None:
+                sums += through(part, piece)
         return gated(sums, cell)
 
 
@@ -164,6 +176,9 @@ def deferring(network: nn.Module) -> Iterator[None]:
             layer.close()
 
 
-def _columns(matrix: Tensor, parts: Sequence[Tensor | Product]) -> list[Tensor]:
-    """The columns of a matrix that parts side by side stand for."""
-    return list(matrix.split_with_sizes([part.shape[-1] for part in parts], dim=-1))
+def _columns(matrix: Tensor, parts: Sequence[Tensor | Product | None]) -> list[Tensor]:
+    """The columns of a matrix that parts side by side stand for; one that is None stands for what is left."""
+    widths = [0 if part is None else part.shape[-1] for part in parts]
+    left = matrix.shape[-1] - sum(widths)
+    sizes = [left if part is None else width for part, width in zip(parts, widths, strict=True)]
+    return list(matrix.split_with_sizes(sizes, dim=-1))

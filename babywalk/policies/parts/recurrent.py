@@ -7,6 +7,7 @@ the weights anew at each step, and add to a table of the size of the whole batch
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -28,53 +29,103 @@ def starts(lengths: Tensor) -> Tensor:
 
 
 def run(
-    lstm: nn.LSTM, inputs: Tensor | Product, lengths: Tensor, *, reverse: bool = False
+    lstm: nn.LSTM,
+    inputs: Tensor | Product,
+    lengths: Tensor,
+    *,
+    reverse: bool = False,
+    given: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """All states (S, D) in the places of their inputs (S, I), and the last of each row (B, D).
 
-    The rows have lengths (B,) >= 1; with `reverse` each is read from its end to its beginning.
+    The rows have lengths (B,) >= 1; with `reverse` each is read from its end to its beginning. Where only
+    some inputs are `given` (G,), there are G of them, and the others are zeros that need no product.
     """
-    if isinstance(inputs, Tensor) and not torch.is_grad_enabled():
+    if given is None and isinstance(inputs, Tensor) and not torch.is_grad_enabled():
         # Nothing is kept for a gradient: what is laid out for some rows goes where that of others was.
         parts = lengths.tensor_split(min(len(lengths), -(-len(inputs) // _AT_A_TIME)))
         pieces = inputs.split_with_sizes([int(part.sum()) for part in parts])
-        found = [_at_once(lstm, *some, reverse=reverse) for some in zip(pieces, parts, strict=True)]
+        found = [
+            _at_once(lstm, piece, Order.of(part, reverse=reverse))
+            for piece, part in zip(pieces, parts, strict=True)
+        ]
         return torch.cat([states for states, _ in found]), torch.cat([ends for _, ends in found])
-    return _at_once(lstm, inputs, lengths, reverse=reverse)
+    return _at_once(lstm, inputs, Order.of(lengths, reverse=reverse, given=given))
 
 
-def _at_once(
-    lstm: nn.LSTM, inputs: Tensor | Product, lengths: Tensor, *, reverse: bool
-) -> tuple[Tensor, Tensor]:
-    first = starts(lengths)
-    last = first + lengths - 1
-    order = lengths.argsort(descending=True, stable=True)
-    # Each step takes the rows that are longer than its number: the first so many of the order.
-    counts = (lengths[:, None] > torch.arange(int(lengths.max()))).sum(dim=0)
-    step = torch.repeat_interleave(torch.arange(len(counts)), counts)
-    row = order[torch.arange(len(step)) - starts(counts)[step]]
-    places = last[row] - step if reverse else first[row] + step
-    # Before the state of a row at a step stands its state at the step before: as many places earlier as that
-    # step has rows.
-    later = torch.arange(int(counts[0]), len(step))
-    before = later - counts[step[later] - 1]
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """Inputs sorted by step, and then by the length of their row.
+
+    Shapes: B rows, S inputs of all, G of them that are not zeros.
+    """
+
+    counts: list[int]  # rows in each step: the longest so many
+    places: Tensor  # (S,) of the sorted inputs among the unsorted
+    spots: Tensor  # (G,) of the given inputs among the sorted
+    before: Tensor  # (S - B,) the sorted input before each of all steps but the first
+    last: Tensor  # (B,) the place of the input that each row ends with
+
+    @classmethod
+    def of(cls, lengths: Tensor, *, reverse: bool, given: Tensor | None = None) -> Order:
+        """Of rows that lie end to end."""
+        first = starts(lengths)
+        last = first + lengths - 1
+        order = lengths.argsort(descending=True, stable=True)
+        # Each step takes the rows that are longer than its number: the first so many of the order.
+        counts = (lengths[:, None] > torch.arange(int(lengths.max()))).sum(dim=0)
+        step = torch.repeat_interleave(torch.arange(len(counts)), counts)
+        row = order[torch.arange(len(step)) - starts(counts)[step]]
+        places = last[row] - step if reverse else first[row] + step
+        spots = torch.empty_like(places)
+        spots[places] = torch.arange(len(places))
+        # Before the state of a row at a step stands its state at the step before: as many places earlier as
+        # that step has rows.
+        later = torch.arange(int(counts[0]), len(step))
+        before = later - counts[step[later] - 1]
+        return cls(
+            counts.tolist(),
+            places,
+            spots if given is None else spots[given],
+            before,
+            first if reverse else last,
+        )
+
+    def sorted(self, values: Tensor) -> Tensor:
+        """Values (G, X) of the given inputs, sorted (S, X); zeros for the others."""
+        if len(self.spots) == len(self.places):
+            return values.index_select(0, self.places)
+        return values.new_zeros(len(self.places), values.shape[1]).index_copy_(0, self.spots, values)
+
+    def unsorted(self, values: Tensor) -> Tensor:
+        """Of sorted values (S, X) those of the given inputs (G, X), as they came."""
+        return values.index_select(0, self.spots)
+
+    def placed(self, values: Tensor) -> Tensor:
+        """Sorted values (S, X) in their places."""
+        return torch.empty_like(values).index_copy_(0, self.places, values)
+
+
+def _at_once(lstm: nn.LSTM, inputs: Tensor | Product, order: Order) -> tuple[Tensor, Tensor]:
     on_inputs, on_states, bias, other_bias = weights = tuple(lstm.parameters())
     states: Tensor
     if isinstance(inputs, Tensor):
         # torch does not type it:
-        states = _Run.apply(inputs, *weights, places, before, counts.tolist())  # type: ignore[no-untyped-call]
+        states = _Run.apply(inputs, *weights, order)  # type: ignore[no-untyped-call]
     else:
-        sums = through(inputs, on_inputs).index_select(0, places).add_(bias + other_bias)
-        hidden, _, _ = _stepped(sums, on_states, counts.tolist())
-        states = torch.empty_like(hidden).index_copy_(0, places, hidden)
-    return states, states.index_select(0, first if reverse else last)
+        sums = order.sorted(through(inputs, on_inputs))
+        hidden, _, _ = _stepped(sums, bias + other_bias, on_states, order.counts)
+        states = order.placed(hidden)
+    return states, states.index_select(0, order.last)
 
 
-def _stepped(sums: Tensor, on_states: Tensor, counts: list[int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Hidden states, cells and tanh of them (S, D), from the gates' sums (S, 4 D) that are squashed in place.
-
-    The sums are sorted by step, and then by the length of their row.
-    """
+def _stepped(
+    sums: Tensor,  # (S, 4 D) the products of sorted inputs, which become the squashed gates
+    bias: Tensor,  # (4 D,)
+    on_states: Tensor,  # (4 D, D)
+    counts: list[int],  # of rows in each step
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Hidden states, cells and tanh of them (S, D)."""
     hidden, cells, squashed = (sums.new_empty(len(sums), on_states.shape[1]) for _ in range(3))
     cell = sums.new_zeros(counts[0], on_states.shape[1])
     begin = last = 0
@@ -82,6 +133,7 @@ def _stepped(sums: Tensor, on_states: Tensor, counts: list[int]) -> tuple[Tensor
         here = slice(begin, begin + count)
         if number:
             add_product(sums[here], hidden[last : last + count], on_states)
+        sums[here] += bias  # here, while they are in the cache
         gates.forth(sums[here], cell[:count], hidden[here], cells[here], squashed[here])
         cell, last = cells[here], begin
         begin += count
@@ -89,44 +141,41 @@ def _stepped(sums: Tensor, on_states: Tensor, counts: list[int]) -> tuple[Tensor
 
 
 class _Run(Function):
-    """Shapes: S inputs of all rows; they are sorted by step, and then by the length of their row."""
+    """Shapes: S inputs of all rows, G of them that are given."""
 
     @staticmethod
     def forward(
         ctx: Any,
-        inputs: Tensor,  # (S, I)
+        inputs: Tensor,  # (G, I)
         on_inputs: Tensor,  # (4 D, I)
         on_states: Tensor,  # (4 D, D)
         bias: Tensor,  # (4 D,)
         other_bias: Tensor,  # (4 D,)
-        places: Tensor,  # (S,) of the sorted inputs among the unsorted
-        before: Tensor,  # (S - B,) of the states before those of all steps but the first
-        counts: list[int],  # of rows in each step
+        order: Order,
     ) -> Tensor:  # (S, D)
-        # Inputs are sorted, or the products with them: what is narrower.
-        ctx.wide = inputs.shape[1] > len(on_inputs)
-        if not ctx.wide:
-            inputs = inputs.index_select(0, places)
-        sums = functional.linear(inputs, on_inputs, bias + other_bias)
-        if ctx.wide:
-            sums = sums.index_select(0, places)
-        hidden, cells, squashed = _stepped(sums, on_states, counts)
-        ctx.save_for_backward(inputs, on_inputs, on_states, places, before, sums, hidden, cells, squashed)
-        ctx.counts = counts
-        return torch.empty_like(hidden).index_copy_(0, places, hidden)
+        # Inputs are sorted, or the products with them: what is narrower, and has no zeros in it.
+        ctx.narrow = inputs.shape[1] < len(on_inputs) and len(inputs) == len(order.places)
+        if ctx.narrow:
+            inputs = order.sorted(inputs)
+        sums = inputs @ on_inputs.mT
+        if not ctx.narrow:
+            sums = order.sorted(sums)
+        hidden, cells, squashed = _stepped(sums, bias + other_bias, on_states, order.counts)
+        ctx.save_for_backward(inputs, on_inputs, on_states, sums, hidden, cells, squashed)
+        ctx.order = order
+        return order.placed(hidden)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, on_hidden: Tensor) -> tuple[Tensor | None, ...]:
-        inputs, on_inputs, on_states, places, before, squashed_sums, hidden, cells, squashed = (
-            ctx.saved_tensors
-        )
-        counts: list[int] = ctx.counts
-        on_hidden = on_hidden.index_select(0, places)
+        inputs, on_inputs, on_states, squashed_sums, hidden, cells, squashed = ctx.saved_tensors
+        order: Order = ctx.order
+        counts = order.counts
+        on_hidden = on_hidden.index_select(0, order.places)
         on_sums = torch.empty_like(squashed_sums)
         start = cells.new_zeros(counts[0], cells.shape[1])
         on_cell: Tensor | None = None
-        end = len(places)
+        end = len(on_sums)
         for number in range(len(counts) - 1, -1, -1):
             here = slice(end - counts[number], end)
             end -= counts[number]
@@ -140,15 +189,16 @@ class _Run(Function):
                 squashed_sums[here], came, squashed[here], on_hidden[here], on_cell, on_sums[here]
             )
         on_bias = on_sums.sum(dim=0)
-        of_states = on_sums[counts[0] :].t() @ hidden.index_select(0, before)
-        if ctx.wide:
-            on_sums = torch.empty_like(on_sums).index_copy_(0, places, on_sums)
+        of_states = on_sums[counts[0] :].t() @ hidden.index_select(0, order.before)
+        if not ctx.narrow:
+            on_sums = order.unsorted(on_sums)
+        of_inputs = on_sums.t() @ inputs
         gradient = None
         if ctx.needs_input_grad[0]:
             gradient = on_sums @ on_inputs
-            if not ctx.wide:
-                gradient = torch.empty_like(gradient).index_copy_(0, places, gradient)
-        return gradient, on_sums.t() @ inputs, of_states, on_bias, on_bias.clone(), *(None, None, None)
+            if ctx.narrow:
+                gradient = order.unsorted(gradient)
+        return gradient, of_inputs, of_states, on_bias, on_bias.clone(), None
 
 
 class BothWays(nn.Module):
@@ -159,8 +209,10 @@ class BothWays(nn.Module):
         self.forth = nn.LSTM(inputs, hidden // 2, batch_first=True)
         self.back = nn.LSTM(inputs, hidden // 2, batch_first=True)
 
-    def forward(self, inputs: Tensor | Product, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """All states (S, D), and the last ones of both directions (B, D)."""
-        forth, ended = run(self.forth, inputs, lengths)
-        back, began = run(self.back, inputs, lengths, reverse=True)
+    def forward(
+        self, inputs: Tensor | Product, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """All states (S, D), and the last ones of both directions (B, D); inputs as in `run`."""
+        forth, ended = run(self.forth, inputs, lengths, given=given)
+        back, began = run(self.back, inputs, lengths, given=given, reverse=True)
         return torch.cat([forth, back], dim=1), torch.cat([ended, began], dim=1)

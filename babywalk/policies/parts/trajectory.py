@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from babywalk.navigation.world import STOP
 from babywalk.policies.parts.attention import ViewAttention
 from babywalk.policies.parts.dropout import Dropout
 from babywalk.policies.parts.recurrent import BothWays
@@ -36,7 +37,8 @@ class TrajectoryEncoder(nn.Module):
         lengths: Tensor,  # (B,) steps, at least 1
     ) -> tuple[Tensor, Tensor]:  # (S, D), (B, 2 D)
         """What was seen at every step, by what came before and after; and the encoding."""
-        told, done = self.actions(actions.dropped(self.drop), lengths)
+        moves = torch.nonzero(actions.actions != STOP)[:, 0]  # STOP is a vector of zeros
+        told, done = self.actions(actions[moves].dropped(self.drop), lengths, given=moves)
         seen, _ = self.look(told, scene)
         states, saw = self.states(seen.dropped(self.drop), lengths)
         return states, torch.cat([done, saw], dim=1)
