@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 _MOST_ROWS = 320  # that gain
-_LARGE = 1 << 18  # numbers of a weight that gains
+_LARGE = 1 << 19  # numbers of a weight that gains
 _PIECES = 4  # of a weight per thread
 _NARROWEST = 64  # outputs of a piece
 

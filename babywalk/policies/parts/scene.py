@@ -80,25 +80,31 @@ class Slots:
     def laid_out(
         self, shown: Shown, *values: Tensor
     ) -> Iterator[tuple[Tensor, ...]]:  # (u, S, D), and (u, g, X) of each
-        """What is shown, a few viewpoints at a time, and values (T, X) of who sees it."""
-        firsts = range(0, len(shown), self.some)
-        counts = [min(self.some, len(shown) - first) for first in firsts]
+        """What is shown, a few viewpoints at a time, and values (T, X) of who sees it.
+
+        What is shown lies there until the next is asked for.
+        """
+        firsts = range(0, shown.shape[0], self.some)
+        counts = [min(self.some, shown.shape[0] - first) for first in firsts]
         sizes = [count * crowd for count, crowd in zip(counts, self.crowds, strict=True)]
-        dtype = values[0].dtype
+        room = values[0].new_empty(self.some, *shown.shape[1:])  # for all of them: it stays in the cache
         for first, count, crowd, *parts in zip(
             firsts, counts, self.crowds, *(value.split_with_sizes(sizes) for value in values), strict=True
         ):
-            here = shown.some(first, first + count, dtype)
-            yield here, *(part.view(count, crowd, part.shape[1]) for part in parts)
+            shown.lay_out(first, room[:count])
+            yield room[:count], *(part.view(count, crowd, part.shape[1]) for part in parts)
 
 
 class Shown(Protocol):
     """What viewpoints show. Shapes: U viewpoints, S rows that are seen from each, D numbers in a row."""
 
-    def __len__(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(U, S, D)."""
+        ...
 
-    def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
-        """(u, S, D) of the viewpoints from the first to before the last."""
+    def lay_out(self, first: int, room: Tensor) -> None:
+        """Fill a room (u, S, D) with what the viewpoints from the first on show."""
         ...
 
 
@@ -109,16 +115,15 @@ class Panoramas:
     table: Tensor
     viewpoints: list[int]  # U
 
-    def __len__(self) -> int:
-        return len(self.viewpoints)
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(U, S, D)."""
+        return len(self.viewpoints), *self.table.shape[1:]
 
-    def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
+    def lay_out(self, first: int, room: Tensor) -> None:
         """A panorama lies in one piece, so that it is widened on the way instead of copied first."""
-        here = self.viewpoints[first:last]
-        made = torch.empty(len(here), *self.table.shape[1:], dtype=dtype)
-        for place, viewpoint in zip(made, here, strict=True):
+        for place, viewpoint in zip(room, self.viewpoints[first : first + len(room)], strict=True):
             place.copy_(self.table[viewpoint])
-        return made
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,13 +133,15 @@ class Rows:
     table: Tensor
     rows: Tensor  # (U, S)
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(U, S, D)."""
+        return *self.rows.shape, self.table.shape[1]
 
-    def some(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
+    def lay_out(self, first: int, room: Tensor) -> None:
         """Rows lie anywhere: they are brought together, then widened."""
-        here = self.rows[first:last]
-        return self.table.index_select(0, here.flatten()).to(dtype).view(*here.shape, -1)
+        here = self.rows[first : first + len(room)]
+        room.copy_(self.table.index_select(0, here.flatten()).view(room.shape))
 
 
 class _Look(Function):
