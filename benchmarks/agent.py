@@ -6,10 +6,10 @@ the optimiser's step; walkers act by chance, as in training, and decide four to 
 rows of walking nobody stops, so that every walker makes all ten moves of each of its steps.
 
 Multiply-adds are those of all matrix products that are run, counted on the same walks; the peak is that of
-a product of two large matrices, measured in the same run before and after what is timed, in the rows of
-learning between iterations. Others who work on the same processor only ever add to a time: everything is
-run several times over, and the quickest counts, for each iteration and for the peak; the mean of all runs
-stands beside it.
+a product of two large matrices, measured in the same run right after what is timed, in the rows of learning
+after every iteration. Others who work on the same processor only ever add to a time: everything is run
+several times over, and the quickest counts, of each iteration and of its peak; the mean of all runs stands
+beside it.
 """
 
 from __future__ import annotations
@@ -75,15 +75,14 @@ class Measured:
     def of(
         cls,
         seconds: NDArray[np.float64],  # (runs, parts)
-        peaks: Sequence[float],
+        peaks: NDArray[np.float64],  # (runs, parts) right after each
         counter: FlopCounterMode,
         count: int,
     ) -> Measured:
         """Of runs of the same walks."""
         products = counter.get_total_flops() / 2
-        return cls(
-            seconds.min(axis=0).sum(), seconds.sum(axis=1).mean(), products, count, float(np.mean(peaks))
-        )
+        quickest, mean = seconds.min(axis=0).sum(), seconds.sum(axis=1).mean()
+        return cls(quickest, mean, products, count, peaks.max(axis=0).mean())
 
 
 class Scene:
@@ -174,12 +173,12 @@ def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
 
     with counting() as counter:
         list(iterations())
-    seconds, peaks = np.empty((scene.times, count)), [peak(scene.clock)]
-    for time_ in seconds:
+    seconds, peaks = np.empty((2, scene.times, count))
+    for run in range(scene.times):
         begin = scene.clock()
         for iteration, _ in enumerate(iterations()):
-            time_[iteration] = scene.clock() - begin
-            peaks.append(peak(scene.clock))
+            seconds[run, iteration] = scene.clock() - begin
+            peaks[run, iteration] = peak(scene.clock)
             begin = scene.clock()
     return Measured.of(seconds, peaks, counter, count)
 
@@ -196,12 +195,12 @@ def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
         walk_lessons(guide, lessons, chosen[:16], never_stop)
         with counting() as counter:
             walk_lessons(guide, lessons, chosen, never_stop)
-        seconds, peaks = np.empty((scene.times, 1)), [peak(scene.clock)]
-        for time_ in seconds:
+        seconds, peaks = np.empty((2, scene.times, 1))
+        for run in range(scene.times):
             begin = scene.clock()
             walk_lessons(guide, lessons, chosen, never_stop)
-            time_[0] = scene.clock() - begin
-            peaks.append(peak(scene.clock))
+            seconds[run] = scene.clock() - begin
+            peaks[run] = peak(scene.clock)
         return Measured.of(seconds, peaks, counter, len(chosen))
 
     return run
