@@ -83,7 +83,8 @@ def replacing(path: Path) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        yield temporary
+        with naming(path, temporary):
+            yield temporary
         temporary.chmod(0o666 & ~_umask())  # mkstemp makes private files
         temporary.replace(path)
     finally:
@@ -97,7 +98,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         temporary.chmod(0o777 & ~_umask())
-        yield temporary
+        with naming(path, temporary):
+            yield temporary
         if path.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
             path.rename(old / path.name)
@@ -107,6 +109,22 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             temporary.rename(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Errors of writing name the path that was to be written, instead of none or a temporary one.
+
+    Where a disk is full, the system names none.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        elif temporary is not None and Path(error.filename).is_relative_to(temporary):
+            error.filename = str(path / Path(error.filename).relative_to(temporary))
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

@@ -20,7 +20,7 @@ PIPELINE = [
     "validation",
     "viewer",
 ]
-LEAVES = {"config", "errors", "files", "heap", "progress", "ragged", "seeding", "tables"}
+LEAVES = {"config", "errors", "files", "heap", "progress", "ragged", "seeding", "tables", "tensors"}
 TOP = [
     "recipes",
     "experiments",

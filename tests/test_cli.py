@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import subprocess
@@ -334,3 +335,19 @@ def test_as_a_program(dollhouse: Path) -> None:
     )
     assert closed.stderr == ""
     assert closed.stdout.startswith("4 houses")
+
+
+def test_a_full_disk_gets_a_hint(
+    dollhouse: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from babywalk import recipes
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "data/x")
+
+    monkeypatch.setattr(recipes, "data_statistics", full)
+    assert run("data", "stats", "--data", dollhouse) == 2
+    assert capsys.readouterr().err == (
+        "babywalk: data/x: No space left on device. "
+        "Make room and run it again; what was there before is as it was.\n"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from babywalk.errors import DataError
-from babywalk.files import read_json, read_text, replacing_folder, sha256, write_json, write_text
+from babywalk.files import read_json, read_text, replacing, replacing_folder, sha256, write_json, write_text
 
 
 def test_text_round_trip_makes_folders_and_keeps_line_ends(tmp_path: Path) -> None:
@@ -93,6 +94,27 @@ def test_a_failed_folder_leaves_the_old_one_and_no_litter(tmp_path: Path) -> Non
         (temporary / "no such folder" / "new").touch()
     assert [path.name for path in folder.iterdir()] == ["old"]
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def full_disk(file: Path | None = None) -> OSError:
+    return OSError(errno.ENOSPC, "No space left on device", None if file is None else str(file))
+
+
+def test_errors_of_writing_name_what_was_to_be_written(tmp_path: Path) -> None:
+    """The system names no file where the disk is full; a temporary name would help nobody."""
+    path = tmp_path / "data"
+    with pytest.raises(OSError, match="No space") as nameless, replacing(path):
+        raise full_disk()
+    with pytest.raises(OSError, match="No space") as of_file, replacing(path) as temporary:
+        raise full_disk(temporary)
+    with pytest.raises(OSError, match="No space") as inside, replacing_folder(path) as temporary:
+        raise full_disk(temporary / "inner")
+    with pytest.raises(OSError, match="No space") as elsewhere, replacing_folder(path):
+        raise full_disk(tmp_path / "other")
+    assert [Path(caught.value.filename) for caught in (nameless, of_file)] == [path, path]
+    assert Path(inside.value.filename) == path / "inner"
+    assert Path(elsewhere.value.filename) == tmp_path / "other"
+    assert not path.exists()
 
 
 def test_sha256(tmp_path: Path) -> None:

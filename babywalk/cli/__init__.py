@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -29,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}.")
+        full = error.errno == errno.ENOSPC
+        hint = " Make room and run it again; what was there before is as it was." if full else ""
+        return _fail(f"{where}{error.strerror or error}.{hint}")
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted; nothing half-written was kept.\n")
         return INTERRUPTED

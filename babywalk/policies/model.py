@@ -6,7 +6,6 @@ or of another shape is an error.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,9 +20,9 @@ from babywalk.assets.records import Record
 from babywalk.assets.trained import find_model
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.errors import DataError, few
-from babywalk.files import replacing
 from babywalk.policies.config import PolicyConfig
 from babywalk.policies.network import Network
+from babywalk.tensors import read_tensors, write_tensors
 
 _FORMAT = "babywalk model 1"
 _REMEMBERING = ("trajectory", "memory")  # parts of the network that are for the memory alone
@@ -79,8 +78,6 @@ def new_model(
 
 def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = None) -> None:
     """Write a model, atomically; `weights` in place of those in the network."""
-    from safetensors.torch import save_file
-
     about = {
         "format": _FORMAT,
         "policy": asdict(model.config),
@@ -93,11 +90,7 @@ def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = 
         "frozen_words": model.frozen_words,
         "facts": model.facts,
     }
-    kept = {
-        name: tensor.detach().contiguous() for name, tensor in (weights or model.network.state_dict()).items()
-    }
-    with replacing(file) as temporary:
-        save_file(kept, temporary, metadata={"babywalk": json.dumps(about)})
+    write_tensors(file, weights or model.network.state_dict(), about)
 
 
 def load_model(path: Path) -> Model:
@@ -129,23 +122,6 @@ def load_model(path: Path) -> Model:
         frozen_words=record.truth("frozen_words"),
         facts=about["facts"],
     )
-
-
-def read_tensors(file: Path, form: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the header of a safetensors file of ours."""
-    from safetensors import SafetensorError, safe_open
-
-    if not file.is_file():
-        raise DataError(f"{file}: there is no such file.")
-    try:
-        with safe_open(file, framework="pt") as opened:
-            about = json.loads((opened.metadata() or {}).get("babywalk", "{}"))
-            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise DataError(f"{file}: is no safetensors file of BabyWalk ({error}).") from None
-    if about.get("format") != form:
-        raise DataError(f"{file}: holds {about.get('format')!r}; expected {form!r}.")
-    return tensors, about
 
 
 def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> None:

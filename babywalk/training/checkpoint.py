@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from babywalk.files import replacing
-from babywalk.policies.model import put_weights, read_tensors
+from babywalk.policies.model import put_weights
 from babywalk.policies.network import Network
+from babywalk.tensors import read_tensors, write_tensors
 
 _FORMAT = "babywalk checkpoint 1"
 
@@ -37,18 +36,13 @@ def save_checkpoint(
     progress: Progress,
 ) -> None:
     """Write a checkpoint, atomically."""
-    from safetensors.torch import save_file
-
     tensors = {f"weights/{name}": tensor for name, tensor in network.state_dict().items()}
     tensors |= {f"average/{name}": tensor for name, tensor in (average or {}).items()}
     names = _names(network)
     for number, state in optimiser.state_dict()["state"].items():
         for key, value in state.items():
             tensors[f"optimiser/{key}/{names[number]}"] = value
-    about = json.dumps({"format": _FORMAT, "progress": asdict(progress)})
-    with replacing(file) as temporary:
-        kept = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-        save_file(kept, temporary, metadata={"babywalk": about})
+    write_tensors(file, tensors, {"format": _FORMAT, "progress": asdict(progress)})
 
 
 def load_checkpoint(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from babywalk.files import replacing
+from babywalk.files import naming, replacing
 
 _HEADER = ["total", "stage", "iteration", "name", "value"]
 
@@ -24,11 +24,12 @@ class Log:
 
     def add(self, total: int, stage: str, iteration: int, values: Mapping[str, float]) -> None:
         """Write down some values."""
-        for name, value in values.items():
-            self._writer.writerow([total, stage, iteration, name, repr(float(value))])
-            if self._board is not None:
-                self._board.add_scalar(f"{stage}/{name}", value, total)
-        self._stream.flush()
+        with naming(self.file):
+            for name, value in values.items():
+                self._writer.writerow([total, stage, iteration, name, repr(float(value))])
+                if self._board is not None:
+                    self._board.add_scalar(f"{stage}/{name}", value, total)
+            self._stream.flush()
 
     def close(self) -> None:
         """Finish."""

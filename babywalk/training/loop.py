@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from babywalk.errors import BabyWalkError
-from babywalk.policies.model import Model, put_weights, read_tensors, save_model
+from babywalk.policies.model import Model, put_weights, save_model
 from babywalk.progress import progress as bar
 from babywalk.seeding import generator
+from babywalk.tensors import read_tensors
 from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from babywalk.training.config import TrainingConfig
 from babywalk.training.log import Log

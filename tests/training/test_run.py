@@ -25,7 +25,7 @@ from babywalk.policies.model import load_model
 from babywalk.policies.parts.memory import SUMMARIES
 from babywalk.training.loop import DivergedError
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "imitation": {"iterations": 6, "batch": 8},
     "reinforce": {"lectures": 2, "iterations": 3, "batches": [3, 3], "samples": 2, "imitation": 0.1},
     "validate_every": 3,
@@ -33,6 +33,14 @@ QUICK = {
     "validate_on": "val_seen:6",
     "threads": 1,
 }
+
+
+def quick_training(data: Path, run: Path) -> list[str]:
+    """The arguments of the command that trains quickly."""
+    flat = [f"{name}={json.dumps(value)}" for name, value in QUICK.items() if not isinstance(value, dict)]
+    for table in ("imitation", "reinforce"):
+        flat += [f"{table}.{name}={json.dumps(value)}" for name, value in QUICK[table].items()]
+    return ["train", "babywalk", "--data", str(data), "--run", str(run), "--preset", "tiny", "--set", *flat]
 
 
 def rows(run: Path) -> list[dict[str, str]]:
@@ -355,13 +363,7 @@ def test_killed_and_resumed_the_weights_are_the_same(
     trained: Path, segmented_dollhouse: Path, tmp_path: Path, moment: str
 ) -> None:
     run = tmp_path / "run"
-    flat = [
-        "imitation.iterations=6", "imitation.batch=8", "reinforce.lectures=2", "reinforce.iterations=3",
-        "reinforce.batches=[3,3]", "reinforce.samples=2", "reinforce.imitation=0.1", "validate_every=3",
-        "checkpoint_every=2", "validate_on=val_seen:6", "threads=1",
-    ]  # fmt: skip
-    command = [sys.executable, "-m", "babywalk", "train", "babywalk", "--data", str(segmented_dollhouse)]
-    command += ["--run", str(run), "--preset", "tiny", "--set", *flat]
+    command = [sys.executable, "-m", "babywalk", *quick_training(segmented_dollhouse, run)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     best = run / "best" / f"{moment.replace(' ', '_')}.safetensors"
     deadline = time.monotonic() + 120
@@ -376,6 +378,26 @@ def test_killed_and_resumed_the_weights_are_the_same(
     assert [(row["total"], row["name"], row["value"]) for row in rows(run)] == [
         (row["total"], row["name"], row["value"]) for row in rows(trained)
     ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
+def test_a_full_disk_is_told_and_spoils_nothing(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is room for a model, and none for a checkpoint, which has the optimiser's numbers too."""
+    import resource
+
+    run, model = tmp_path / "run", trained / "model.safetensors"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2 * model.stat().st_size, hard))
+    try:
+        assert main(quick_training(segmented_dollhouse, run)) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert capsys.readouterr().err == f"babywalk: {run / 'last.safetensors'}: File too large.\n"
+    assert not [file for file in run.rglob("*safetensors*") if file.parent.name != "best"]
+    assert main([*quick_training(segmented_dollhouse, run), "--resume"]) == 0
+    assert (run / "model.safetensors").read_bytes() == model.read_bytes()
 
 
 def test_a_loss_that_is_no_number_stops_the_run(

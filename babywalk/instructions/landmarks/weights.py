@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from babywalk.errors import DataError
+from babywalk.tensors import write_tensors
 
 
 def save_weights(file: Path, network: nn.Module) -> None:
     """Write every weight of a network."""
-    save_file({name: weight.contiguous() for name, weight in network.state_dict().items()}, file)
+    write_tensors(file, network.state_dict())
 
 
 def load_weights(file: Path, network: nn.Module) -> None:

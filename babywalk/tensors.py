@@ -1,0 +1,53 @@
+"""Tensors in files: safetensors, numbers and a header of text, and nothing that could run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from babywalk.errors import DataError
+from babywalk.files import replacing
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_HEADER = "babywalk"
+
+
+def write_tensors(file: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any] | None = None) -> None:
+    """Replace a file, atomically; `about` becomes its header."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    kept = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    header = None if about is None else {_HEADER: json.dumps(about)}
+    with replacing(file) as temporary:
+        try:
+            save_file(kept, temporary, metadata=header)
+        except SafetensorError as error:
+            # What the system said, as everyone else says it: a full disk is not a matter of tensors.
+            number = re.search(r"os error (\d+)", str(error))
+            if number is None:
+                raise DataError(f"{file}: cannot be written ({error}).") from None
+            raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
+
+
+def read_tensors(file: Path, form: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the header of a file of ours, which must be of one form."""
+    from safetensors import SafetensorError, safe_open
+
+    if not file.is_file():
+        raise DataError(f"{file}: there is no such file.")
+    try:
+        with safe_open(file, framework="pt") as opened:
+            about = json.loads((opened.metadata() or {}).get(_HEADER, "{}"))
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise DataError(f"{file}: is no safetensors file of BabyWalk ({error}).") from None
+    if about.get("format") != form:
+        raise DataError(f"{file}: holds {about.get('format')!r}; expected {form!r}.")
+    return tensors, about
