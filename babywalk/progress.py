@@ -10,9 +10,21 @@ from tqdm import tqdm
 Item = TypeVar("Item")
 
 
-def progress(items: Iterable[Item], what: str, *, total: int | None = None, unit: str = "") -> tqdm[Item]:
-    """Walk through `items` with a bar labelled `what`."""
-    return tqdm(items, desc=what, total=total, unit=unit or "it", delay=2, disable=None, leave=False)
+def progress(
+    items: Iterable[Item], what: str, *, total: int | None = None, done: int = 0, unit: str = ""
+) -> tqdm[Item]:
+    """Walk through `items` with a bar labelled `what`; `done` of the total came before them."""
+    return tqdm(
+        items,
+        desc=what,
+        total=total,
+        initial=done,
+        unit=unit or "it",
+        delay=2,
+        dynamic_ncols=True,
+        disable=None,
+        leave=False,
+    )
 
 
 def byte_progress(what: str, *, total: int | None, done: int = 0) -> tqdm[Any]:

@@ -21,7 +21,7 @@ from babywalk.tensors import read_tensors
 from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from babywalk.training.config import TrainingConfig
 from babywalk.training.log import Log
-from babywalk.training.stages import Stage
+from babywalk.training.stages import Outcome, Stage
 
 _INERTIA = 0.95  # of the running mean of rewards
 _LOG_EVERY = 20
@@ -90,10 +90,11 @@ class _Trainer:
         if (self.progress.stage or self.config.begin_from) and not self.progress.iteration:
             # A stage that only loses hands on what it was given.
             self._validate(stage, 0, log)
-        for iteration in bar(
-            range(self.progress.iteration, stage.iterations), stage.name, total=stage.iterations, unit="it"
-        ):
-            self._iterate(stage, optimiser, iteration, log)
+        left = range(self.progress.iteration, stage.iterations)
+        shown = bar(left, stage.name, total=stage.iterations, done=left.start, unit="it")
+        for iteration in shown:
+            outcome = self._iterate(stage, optimiser, iteration, log)
+            shown.set_postfix_str(self._status(outcome), refresh=False)
             done = iteration + 1
             if done % self.config.validate_every == 0 or done == stage.iterations:
                 self._validate(stage, done, log)
@@ -101,7 +102,14 @@ class _Trainer:
                 self._keep(optimiser)
         self._finish(stage)
 
-    def _iterate(self, stage: Stage, optimiser: torch.optim.Optimizer, iteration: int, log: Log) -> None:
+    def _status(self, outcome: Outcome) -> str:
+        """What the iteration gave and the best validation so far, for whoever watches."""
+        parts = [f"{name} {value:.3f}" for name, value in outcome.report.items()]
+        if self.progress.best >= 0:
+            parts.append(f"best SDTW {100 * self.progress.best:.1f}")
+        return ", ".join(parts)
+
+    def _iterate(self, stage: Stage, optimiser: torch.optim.Optimizer, iteration: int, log: Log) -> Outcome:
         progress = self.progress
         # Dropout and sampled actions too depend on nothing but seed, stage and iteration.
         torch.manual_seed(int(generator(self.config.seed, stage.name, "torch", iteration).integers(2**62)))
@@ -125,6 +133,7 @@ class _Trainer:
         if progress.iteration % _LOG_EVERY == 0:
             values = {**outcome.report, "gradient": norm}
             log.add(progress.total, stage.name, progress.iteration, values)
+        return outcome
 
     def _validate(self, stage: Stage, iteration: int, log: Log) -> None:
         """Measure the model, and keep it if it is the best of its stage, or if the last is wanted."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from babywalk.errors import ConfigError, DataError
 from babywalk.policies.config import DECODERS
 from babywalk.policies.model import load_model
 from babywalk.policies.parts.memory import SUMMARIES
+from babywalk.training import loop
 from babywalk.training.loop import DivergedError
 
 QUICK: dict[str, Any] = {
@@ -86,6 +89,35 @@ def test_a_run_keeps_what_one_needs_to_understand_it(trained: Path) -> None:
     }
     names = {row["name"] for row in rows(trained)}
     assert {"val SDTW", "val CLS"} <= names
+
+
+def test_who_watches_sees_where_a_run_stands(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[str, str]] = []
+
+    class Bar:
+        def __init__(self, items: range, what: str, *, total: int, done: int, unit: str) -> None:
+            self.items, self.what = items, what
+            assert (len(items), unit) == (total - done, "it")
+
+        def __iter__(self) -> Iterator[int]:
+            return iter(self.items)
+
+        def set_postfix_str(self, text: str, *, refresh: bool) -> None:
+            assert not refresh  # it is drawn a few times a second, not once an iteration
+            shown.append((self.what, text))
+
+    monkeypatch.setattr(loop, "bar", Bar)
+    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK)
+    number = r"-?\d+\.\d{3}"
+    first, last = shown[0], shown[-1]
+    assert first[0] == "imitation"
+    assert re.fullmatch(rf"loss {number}, accuracy {number}", first[1])
+    assert last[0] == "lecture 2"
+    assert re.fullmatch(
+        rf"loss {number}, reward {number}, imitation {number}, accuracy {number}, best SDTW \d+\.\d", last[1]
+    )
 
 
 def test_evaluation_of_a_run(trained: Path, segmented_dollhouse: Path, tmp_path: Path) -> None:
