@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from operator import attrgetter
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from babywalk.errors import ConfigError
@@ -56,19 +58,35 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def check_counts(config: object, *names: str) -> None:
-    """Refuse settings below 1."""
-    for name in names:
-        if getattr(config, name) < 1:
-            raise ConfigError(f"{name} = {getattr(config, name)} cannot work. Give at least 1.")
+    """Refuse settings below 1; a name may have dots, here and below."""
+    _check(config, names, lambda value: value >= 1, "at least 1")
+
+
+def check_amounts(config: object, *names: str) -> None:
+    """Refuse settings below 0, and those that are no number."""
+    _check(config, names, lambda value: 0 <= value < math.inf, "0 or more")
+
+
+def check_positive(config: object, *names: str) -> None:
+    """Refuse settings that are not above 0, and those that are no number."""
+    _check(config, names, lambda value: 0 < value < math.inf, "more than 0")
 
 
 def check_shares(config: object, *names: str) -> None:
     """Refuse settings that are no share of a whole, or all of it."""
+    _check(config, names, lambda value: 0 <= value < 1, "a share from 0 to below 1")
+
+
+def check_parts(config: object, *names: str) -> None:
+    """Refuse settings that are no share of a whole; all of it is one."""
+    _check(config, names, lambda value: 0 <= value <= 1, "a share from 0 to 1")
+
+
+def _check(config: object, names: Iterable[str], works: Callable[[float], bool], wanted: str) -> None:
     for name in names:
-        if not 0 <= getattr(config, name) < 1:
-            raise ConfigError(
-                f"{name} = {getattr(config, name)} cannot work. Give a share from 0 to below 1."
-            )
+        value = attrgetter(name)(config)
+        if not works(value):
+            raise ConfigError(f"{name} = {value} cannot work. Give {wanted}.")
 
 
 def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:

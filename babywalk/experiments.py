@@ -56,13 +56,14 @@ from babywalk.speaking.unspoken import draw_unspoken
 from babywalk.training.begun import has_begun, read_begun, write_begun
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
-from babywalk.training.loop import train
+from babywalk.training.loop import Trainer
 from babywalk.training.presets import AGENTS, PRESETS
 from babywalk.training.recipe import Recipe, read_recipe
 from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
 
 RESULT = "result.json"  # what a run that has ended leaves
+_FOR_GOOD = ("task", "features", "seed", "begin_from", "policy")  # settings that a run keeps to its end
 
 
 def train_agent(
@@ -113,10 +114,13 @@ def train_agent(
     def evaluate_now() -> dict[str, float]:
         return evaluate(watched, walk_all(agent, watched)).scores.means()
 
+    trainer = Trainer(run, model, stages, config, evaluate_now)
+    if resume:
+        trainer.resume()  # before anything is written: it refuses a run of other words, features or sizes
     run.mkdir(parents=True, exist_ok=True)
     write_begun(run, agent=name, recipe=begun_with, data=folder, config=config)
     write_json(run / "versions.json", versions())
-    done = train(run, model, stages, config, evaluate_now, resume=resume)
+    done = trainer.run_all()
     write_json(run / RESULT, asdict(done))
     return done
 
@@ -179,13 +183,21 @@ def _training_config(
 ) -> tuple[TrainingConfig, str | None]:
     """The settings of a new run, or those that a run was begun with; and the recipe they came from."""
     if not has_begun(run):
+        if resume:
+            raise ConfigError(f"{run}: holds no run to go on with. Leave --resume out to begin one.")
         return recipe.config(preset=preset, over=over), recipe.file.name if recipe.file else None
     if not resume:
         raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
     begun = read_begun(run)
     if begun.agent != recipe.agent:
         raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
-    return begun.config(over), begun.recipe
+    config, before = begun.config(over), begun.config()
+    for field in _FOR_GOOD:
+        if getattr(config, field) != getattr(before, field):
+            raise ConfigError(
+                f"{run}: {field} cannot be changed any more. Leave it out, or begin another run."
+            )
+    return config, begun.recipe
 
 
 def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:
@@ -375,6 +387,8 @@ def follow_instruction(
 
 def load_agent(model: Path, folder: Path | None, *, step_size: int | None = None) -> LearnedAgent:
     """A trained agent in the houses of a data directory, or of the one that its run was trained on."""
+    if find_model(model) is None:
+        raise ConfigError(f"{model}: is no run and no model. Train one, or check the name.")
     if folder is None:
         if not has_begun(model):
             raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")

@@ -48,6 +48,8 @@ def read_tensors(file: Path, form: str) -> tuple[dict[str, Tensor], dict[str, An
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
         raise DataError(f"{file}: is no safetensors file of BabyWalk ({error}).") from None
+    if not isinstance(about, dict):
+        raise DataError(f"{file}: the header is no table; expected one of {form!r}.")
     if about.get("format") != form:
         raise DataError(f"{file}: holds {about.get('format')!r}; expected {form!r}.")
     return tensors, about

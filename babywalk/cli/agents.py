@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from babywalk.cli.options import add_data, add_json, add_split, command, say, say_json
+from babywalk.cli.options import add_data, add_json, add_split, command, parted, say, say_json
 
 
 def add_commands(commands: Any) -> None:
@@ -35,7 +35,12 @@ def _add_train(commands: Any) -> None:
         "--config", type=Path, metavar="FILE.toml", help="a recipe: an agent and any settings of its training"
     )
     add_data(train)
-    train.add_argument("--run", type=Path, required=True, metavar="DIR", help="where the run is kept")
+    train.add_argument(
+        "--run",
+        type=Path,
+        metavar="DIR",
+        help="where the run is kept (default: runs/ and the agent or recipe, and the task if it is given)",
+    )
     train.add_argument("--task", metavar="TASK", help="to train on (default: the recipe's, or r4r)")
     train.add_argument(
         "--preset",
@@ -43,7 +48,12 @@ def _add_train(commands: Any) -> None:
         help="paper, small, objects (for object features) or tiny (default: the recipe's, or small)",
     )
     train.add_argument(
-        "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change settings, as in policy.gamma=5"
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change settings, as in policy.gamma=5",
     )
     train.add_argument(
         "--resume", action="store_true", help="go on where a run stopped, with the settings it was begun with"
@@ -60,12 +70,14 @@ def _train(options: argparse.Namespace) -> None:
     from babywalk.config import from_assignments, merged
 
     settings = from_assignments(options.set)
-    if options.seed is not None and not options.resume:
+    if options.seed is not None:
         settings = merged({"seed": options.seed}, settings)
+    named = [options.config.stem if options.config else options.agent, options.task]
+    run = options.run or Path("runs") / "-".join(part for part in named if part)
     done = experiments.train_agent(
         options.agent,
         options.data,
-        options.run,
+        run,
         task=options.task,
         preset=options.preset,
         settings=settings,
@@ -77,8 +89,8 @@ def _train(options: argparse.Namespace) -> None:
         return
     for stage, best in done.bests.items():
         say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
-    say(f"The model is {options.run / 'model.safetensors'}, after {done.total:,} iterations.")
-    say(f"Next: babywalk evaluate {options.run} --data {options.data} --on r2r,r4r --split val_unseen")
+    say(f"The model is {run / 'model.safetensors'}, after {done.total:,} iterations.")
+    say(f"Next: babywalk evaluate {run} --data {options.data} --on r2r,r4r --split val_unseen")
 
 
 def _add_curves(commands: Any) -> None:
@@ -149,7 +161,7 @@ def _publish(options: argparse.Namespace) -> None:
         options.folder,
         data=options.data,
         precision=options.precision,
-        tasks=options.on.split(",") if options.on else (),
+        tasks=parted(options.on) if options.on else (),
         split=options.split,
         results=options.results,
     )

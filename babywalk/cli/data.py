@@ -95,6 +95,7 @@ def _add_import(commands: Any) -> None:
     imported.add_argument(
         "--features",
         nargs="+",
+        action="extend",
         default=[],
         metavar="[NAME=]TSV",
         help="view features; the name defaults to the file's",
@@ -150,7 +151,9 @@ def _add_build(commands: Any) -> None:
     )
     build.add_argument("tasks", nargs="+", metavar="TASK", help="r4r, r6r or r8r")
     add_data(build)
-    build.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: every split with goals")
+    build.add_argument(
+        "--splits", nargs="+", action="extend", metavar="SPLIT", help="default: every split with goals"
+    )
     build.add_argument(
         "--all",
         dest="full",

@@ -38,7 +38,7 @@ def _add_segment(commands: Any) -> None:
         "babywalk data segment --data data --splits val_seen --tagger en_core_web_sm",
     )
     add_data(segment)
-    segment.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: all")
+    segment.add_argument("--splits", nargs="+", action="extend", metavar="SPLIT", help="default: all")
     segment.add_argument(
         "--check", metavar="SPLIT", help="compare with the sub-instructions that people marked in a split"
     )
@@ -53,6 +53,7 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         nargs="+",
+        action="extend",
         default=[],
         metavar="LIST=WORDS",
         help='replace word lists of the rules, as in \'verb_blacklist=["turn","face"]\'',
@@ -149,7 +150,7 @@ def _add_align(commands: Any) -> None:
     )
     align.add_argument("tasks", nargs="*", metavar="TASK", help="r2r, r4r, r6r or r8r")
     add_data(align)
-    align.add_argument("--splits", nargs="+", metavar="SPLIT", help="default: train")
+    align.add_argument("--splits", nargs="+", action="extend", metavar="SPLIT", help="default: train")
     align.add_argument("--method", default="best", help="best (learned, default), paper or proportional")
     align.add_argument(
         "--joints", action="store_true", help="let the best method know where joined walks meet"
@@ -218,7 +219,12 @@ def _add_speak(commands: Any) -> None:
         help="of the draw of words (default: 0, the likeliest)",
     )
     speak.add_argument(
-        "--set", nargs="+", default=[], metavar="KEY=VALUE", help="settings of the speaker, as in epochs=20"
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="settings of the speaker, as in epochs=20",
     )
     add_features(speak)
     add_seed(speak)

@@ -16,6 +16,11 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def parted(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",")]
+
+
 def say_json(value: Any) -> None:
     """Answer in JSON."""
     say(json.dumps(value, indent=2, ensure_ascii=False, default=str))

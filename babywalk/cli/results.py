@@ -16,6 +16,7 @@ from babywalk.cli.options import (
     add_task,
     command,
     named_file,
+    parted,
     say,
     say_json,
 )
@@ -99,7 +100,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ConfigError("--baby-steps are told as they are. Leave out --step-size.")
     agent = _one_agent(options)
     seeds = range(options.seed, options.seed + options.seeds)
-    common = (agent, options.data, options.on.split(","), options.split)
+    common = (agent, options.data, parted(options.on), options.split)
     measuring = {"per_path": options.per_path, "length": options.by_length}
     reports = {
         f"{agent} {seed}" if options.seeds > 1 else agent: recipes.evaluate_single_steps(
@@ -205,7 +206,12 @@ def _add_table(commands: Any) -> None:
         help="what 'babywalk evaluate --json' or 'score --json' said",
     )
     table.add_argument(
-        "--name", nargs="+", default=[], metavar="LABEL", help="what to call the agent of each file, in order"
+        "--name",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="LABEL",
+        help="what to call the agent of each file, in order",
     )
     table.add_argument("--measures", metavar="NAMES", help="with commas between (default: SR,CLS,nDTW,SDTW)")
     table.add_argument(
@@ -220,7 +226,7 @@ def _table(options: argparse.Namespace) -> None:
     from babywalk import recipes
     from babywalk.validation.comparison_table import Layout
 
-    chosen = {"measures": tuple(options.measures.split(","))} if options.measures else {}
+    chosen = {"measures": tuple(parted(options.measures))} if options.measures else {}
     layout = Layout(**chosen, paper=options.paper, intervals=options.intervals, markdown=options.markdown)
     say(recipes.compare_results(options.results, layout, options.name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 from babywalk.assets.tokens import tokenise
 from babywalk.buildings.houses import Houses
+from babywalk.episodes.joining import TASKS
 from babywalk.errors import ConfigError, unknown
 from babywalk.instructions.segmenting import segment
 from babywalk.navigation.world import STOP, Poses, poses_at
@@ -28,6 +30,9 @@ class Move:
     probability: float
     choices: dict[str, float]  # probability of every viewpoint one could go to, and of "STOP"
     words: tuple[tuple[str, float], ...]  # of the Baby-Step, with how much each was read
+    views: tuple[
+        float, ...
+    ]  # how much it looked at each of the 36 views; co-grounding: at STOP and neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,12 @@ class Followed:
 def follow(
     model: Model, guide: Guide, houses: Houses, house: str, viewpoint: str, heading: float, instruction: str
 ) -> Followed:
-    """Cut the instruction by what it says, and walk its Baby-Steps one after another."""
+    """Cut the instruction by what it says, and walk its Baby-Steps one after another.
+
+    The heading is in radians, 0 north and growing clockwise.
+    """
+    if not math.isfinite(heading):
+        raise ConfigError(f"The heading {heading} is no angle.")
     numbers = houses.viewpoints(house)
     if viewpoint not in numbers:
         raise unknown(f"Viewpoint of {house}", viewpoint, numbers)
@@ -51,17 +61,28 @@ def follow(
     steps = [step.text for step in segment(instruction, config.cut)]
     if not steps:
         raise ConfigError("The instruction has no words.")
-    words = [tokenise(step)[: config.max_words] for step in steps]
+    told = [tokenise(step) for step in steps]
+    scale = _walks(model, max(len(words) for words in told)) if config.steps == "whole" else 1
+    words = [step[: config.max_words * scale] for step in told]
     known = model.vocabulary.encode(steps).tokens
-    rows = Ragged.of([known[row][: config.max_words].tolist() for row in range(len(steps))])
+    rows = Ragged.of([known[row][: config.max_words * scale].tolist() for row in range(len(steps))])
     model.network.eval()
     with torch.inference_mode():
-        lesson = _lesson(rows, poses_at([numbers[viewpoint]], [heading]), config.max_moves)
+        lesson = _lesson(rows, poses_at([numbers[viewpoint]], [heading]), config.max_moves * scale)
         journey = guide.walk(lesson, greedy)
     names = houses.names
     path = tuple(names[number] for number in journey.viewpoints()[0][0])
     moves = tuple(_move(moment, names, words[moment.step]) for moment in journey.moments)
     return Followed(house, path, tuple(steps), moves)
+
+
+def _walks(model: Model, words: int) -> int:
+    """How many walks an agent may take a whole instruction for, as in `Lessons.of`.
+
+    As many as those that it learned from have, or as many as the words are enough for.
+    """
+    task = TASKS.get(model.facts.get("task", ""))
+    return max(task.walks if task else 1, -(-words // model.config.max_words))
 
 
 def _lesson(rows: Ragged, start: Poses, moves: int) -> Lesson:
@@ -96,4 +117,5 @@ def _move(moment: Moment, names: tuple[str, ...], words: list[str]) -> Move:
         probability=float(share[action]),
         choices=choices,
         words=tuple(zip(words, weights[: len(words)], strict=True)),
+        views=tuple(moment.decision.view_weights[0].tolist()),
     )

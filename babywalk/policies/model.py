@@ -18,6 +18,7 @@ from torch import Tensor
 from babywalk.assets.glove import WordVectors
 from babywalk.assets.records import Record
 from babywalk.assets.trained import find_model
+from babywalk.config import from_table
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.errors import DataError, few
 from babywalk.policies.config import PolicyConfig
@@ -99,7 +100,10 @@ def load_model(path: Path) -> Model:
     file = path / "model.safetensors" if path.is_dir() else path
     tensors, about = read_tensors(file, _FORMAT)
     record = Record.of(file, "the header", about)
-    config = PolicyConfig(**about["policy"])
+    for field in ("policy", "facts"):
+        if not isinstance(about.get(field), dict):
+            raise record.wrong(field, "a table")
+    config = from_table(PolicyConfig, about["policy"], where=f"{file}, policy")
     vocabulary = Vocabulary(tuple(record.texts("vocabulary")))
     columns = tuple(record.texts("columns")) if about.get("columns") else ()
     network = Network(

@@ -61,7 +61,10 @@ def sampled(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tenso
 
 def draw_action(logits: Tensor) -> Tensor:
     """(B,) actions by their probability, from scores (B, K)."""
-    return torch.multinomial(logits.softmax(dim=1), 1)[:, 0]
+    shares = logits.softmax(dim=1)
+    if shares.isnan().any():
+        raise FloatingPointError("an action's score is no number")
+    return torch.multinomial(shares, 1)[:, 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from babywalk.policies.model import put_weights
+from babywalk.errors import DataError
+from babywalk.policies.model import Model, put_weights
 from babywalk.policies.network import Network
 from babywalk.tensors import read_tensors, write_tensors
 
-_FORMAT = "babywalk checkpoint 1"
+_FORMAT = "babywalk checkpoint 2"
 
 
 @dataclass(slots=True)
@@ -30,26 +32,35 @@ class Progress:
 
 def save_checkpoint(
     file: Path,
-    network: Network,
+    model: Model,
     optimiser: torch.optim.Optimizer,
     average: dict[str, Tensor] | None,
     progress: Progress,
 ) -> None:
     """Write a checkpoint, atomically."""
+    network = model.network
     tensors = {f"weights/{name}": tensor for name, tensor in network.state_dict().items()}
     tensors |= {f"average/{name}": tensor for name, tensor in (average or {}).items()}
     names = _names(network)
     for number, state in optimiser.state_dict()["state"].items():
         for key, value in state.items():
             tensors[f"optimiser/{key}/{names[number]}"] = value
-    write_tensors(file, tensors, {"format": _FORMAT, "progress": asdict(progress)})
+    about = {"format": _FORMAT, "progress": asdict(progress), **_learned_from(model)}
+    write_tensors(file, tensors, about)
 
 
 def load_checkpoint(
-    file: Path, network: Network
+    file: Path, model: Model
 ) -> tuple[Progress, dict[str, Tensor], dict[int, dict[str, Tensor]]]:
-    """Put the weights into a network; where the run stood, the averaged weights, the optimiser's state."""
+    """Put the weights into a model; where the run stood, the averaged weights, the optimiser's state."""
     tensors, about = read_tensors(file, _FORMAT)
+    for what, own in _learned_from(model).items():
+        if about[what] != own:
+            raise DataError(
+                f"{file}: was written with other {what} than there are here. "
+                "Go on with the data that the run was begun with."
+            )
+    network = model.network
     groups: dict[str, dict[str, Tensor]] = {"weights": {}, "average": {}, "optimiser": {}}
     for name, tensor in tensors.items():
         kind, _, rest = name.partition("/")
@@ -62,6 +73,12 @@ def load_checkpoint(
         state.setdefault(number[weight], {})[key] = tensor
     fields: dict[str, Any] = about["progress"]
     return Progress(**fields), groups["average"], state
+
+
+def _learned_from(model: Model) -> dict[str, str]:
+    """What the numbers of words and features stand for: equal shapes do not tell."""
+    words = "\n".join(model.vocabulary.words).encode()
+    return {"words": hashlib.sha256(words).hexdigest(), "features": model.features}
 
 
 def _names(network: Network) -> list[str]:

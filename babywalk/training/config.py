@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from babywalk.config import check_amounts, check_counts, check_parts, check_positive, check_shares
 from babywalk.errors import ConfigError, unknown
 from babywalk.policies.config import PolicyConfig
 from babywalk.training.rewards import REWARDS
@@ -78,6 +79,36 @@ class TrainingConfig:
                 "There is nothing to learn and nothing to begin with: set imitation.iterations, "
                 "reinforce.lectures or begin_from."
             )
+        check_counts(
+            self,
+            "imitation.batch",
+            "imitation.chain",
+            "reinforce.samples",
+            "validate_every",
+            "checkpoint_every",
+        )
+        check_amounts(
+            self,
+            "imitation.iterations",
+            "imitation.learning_rate",
+            "imitation.weight_decay",
+            "imitation.warm_up",
+            "reinforce.iterations",
+            "reinforce.lectures",
+            "reinforce.learning_rate",
+            "reinforce.weight_decay",
+            "reinforce.entropy",
+            "reinforce.imitation",
+            "threads",
+        )
+        check_positive(
+            self,
+            "imitation.clip",
+            "reinforce.clip",
+            "reinforce.temperature",
+        )
+        check_parts(self, "imitation.teacher_share", "imitation.decay_from", "reinforce.discount", "mirror")
+        check_shares(self, "averaging")
         if self.imitation.teacher not in TEACHERS:
             raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
         if any(size < 0 for size in self.imitation.sizes):
@@ -89,18 +120,17 @@ class TrainingConfig:
             raise unknown("reinforce.reward", self.reinforce.reward, REWARDS)
         if self.reinforce.baseline not in BASELINES:
             raise unknown("reinforce.baseline", self.reinforce.baseline, BASELINES)
-        if self.reinforce.temperature <= 0:
-            raise ConfigError(
-                f"reinforce.temperature = {self.reinforce.temperature} draws nothing; give more than 0."
-            )
         if self.hand_on not in HANDED_ON:
             raise unknown("hand_on", self.hand_on, HANDED_ON)
-        if not 0 <= self.mirror <= 1:
-            raise ConfigError(f"mirror = {self.mirror} is no share; give 0 to 1.")
-        if self.reinforce.lectures > len(self.reinforce.batches):
+        lessons = 1 if self.reinforce.whole else self.reinforce.lectures
+        if lessons > len(self.reinforce.batches):
             raise ConfigError(
                 f"reinforce.batches has {len(self.reinforce.batches)} numbers for "
-                f"{self.reinforce.lectures} lectures; give one each."
+                f"{lessons} lectures; give one each."
+            )
+        if any(batch < 1 for batch in self.reinforce.batches):
+            raise ConfigError(
+                f"reinforce.batches = {list(self.reinforce.batches)} cannot work. Give at least 1 each."
             )
 
 

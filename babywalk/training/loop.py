@@ -30,26 +30,12 @@ Evaluate = Callable[[], dict[str, float]]  # measures of the model as it is now;
 
 
 class DivergedError(BabyWalkError):
-    """A loss that is no number."""
+    """A score, a loss or a gradient that is no number."""
 
 
-def train(
-    run: Path,
-    model: Model,
-    stages: Sequence[Stage],
-    config: TrainingConfig,
-    evaluate: Evaluate,
-    *,
-    resume: bool,
-) -> Progress:
-    """Run all stages; the result is `model.safetensors` in the run's directory."""
-    trainer = _Trainer(run, model, stages, config, evaluate)
-    if resume and trainer.last.exists():
-        trainer.resume()
-    return trainer.run_all()
+class Trainer:
+    """Runs all stages; the result is `model.safetensors` in the run's directory."""
 
-
-class _Trainer:
     def __init__(
         self, run: Path, model: Model, stages: Sequence[Stage], config: TrainingConfig, evaluate: Evaluate
     ) -> None:
@@ -61,9 +47,10 @@ class _Trainer:
         self.optimiser_state: dict[int, dict[str, Tensor]] = {}
 
     def resume(self) -> None:
-        """Go on from the last checkpoint."""
-        self.progress, average, self.optimiser_state = load_checkpoint(self.last, self.network)
-        self.average = average or None
+        """Go on from the last checkpoint, if there is one. Nothing is written."""
+        if self.last.exists():
+            self.progress, average, self.optimiser_state = load_checkpoint(self.last, self.model)
+            self.average = average or None
 
     def run_all(self) -> Progress:
         """All stages that are left."""
@@ -115,13 +102,16 @@ class _Trainer:
         torch.manual_seed(int(generator(self.config.seed, stage.name, "torch", iteration).integers(2**62)))
         for group in optimiser.param_groups:
             group["lr"] = stage.learning_rate * _schedule(self.config, stage, iteration)
-        outcome = stage.iterate(iteration, progress.baseline)
-        if not math.isfinite(float(outcome.loss.detach())):
+        try:
+            outcome = stage.iterate(iteration, progress.baseline)
+            norm = descend(self.network, optimiser, outcome.loss, stage.clip)
+        except FloatingPointError as error:
+            kept = f"The last good state is in {self.last}; lower the learning rate and resume."
+            lost = "There is no checkpoint yet; lower the learning rate and begin another run."
             raise DivergedError(
-                f"The loss of {stage.name}, iteration {iteration}, is no number. The last good state is in "
-                f"{self.last if self.last.exists() else self.run}; lower the learning rate and resume."
-            )
-        norm = descend(self.network, optimiser, outcome.loss, stage.clip)
+                f"{stage.name.capitalize()}, iteration {iteration}: {error}. "
+                f"{kept if self.last.exists() else lost}"
+            ) from None
         self._average()
         if outcome.reward is not None:
             first = progress.iteration == 0
@@ -167,7 +157,7 @@ class _Trainer:
         return optimiser
 
     def _keep(self, optimiser: torch.optim.Optimizer) -> None:
-        save_checkpoint(self.last, self.network, optimiser, self.average, self.progress)
+        save_checkpoint(self.last, self.model, optimiser, self.average, self.progress)
 
     def _best(self, stage: Stage) -> Path:
         return self.run / "best" / f"{stage.name.replace(' ', '_')}.safetensors"
@@ -196,11 +186,18 @@ def fresh_optimiser(network: torch.nn.Module, stage: Stage) -> torch.optim.Optim
 
 
 def descend(network: torch.nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, clip: float) -> float:
-    """One step down the gradient of a loss; returns the norm that the gradient had before it was clipped."""
+    """One step down the gradient of a loss; returns the norm that the gradient had before it was clipped.
+
+    Weights are left alone where the loss or its gradient is no number.
+    """
+    if not math.isfinite(float(loss.detach())):
+        raise FloatingPointError("the loss is no number")
     optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]  # torch does not type it
     gradients = [weight.grad for weight in network.parameters() if weight.grad is not None]
     norm = torch.nn.utils.get_total_norm(gradients)
+    if not math.isfinite(float(norm)):
+        raise FloatingPointError("the gradient is no number")
     if norm > clip:  # else torch would sweep over all gradients to multiply them by one
         torch.nn.utils.clip_grads_with_norm_(network.parameters(), clip, norm)
     optimiser.step()

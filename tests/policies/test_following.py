@@ -45,6 +45,8 @@ def test_the_answer_tells_where_and_why(run: Path, segmented_dollhouse: Path) ->
         assert sum(move.choices.values()) == pytest.approx(1, abs=1e-5)
         assert move.probability == pytest.approx(max(move.choices.values()))
         assert sum(weight for _, weight in move.words) == pytest.approx(1, abs=1e-5)
+        assert len(move.views) == 36
+        assert sum(move.views) == pytest.approx(1, abs=1e-5)
     assert {move.step for move in found.moves} == set(range(len(found.steps)))
     assert babywalk.load(run / "model.safetensors", segmented_dollhouse).follow(
         "dollhouse_001", start, 0.0, TEXT
@@ -73,5 +75,30 @@ def test_what_cannot_be_followed(run: Path, segmented_dollhouse: Path) -> None:
         agent.follow("dollhouse_001", "attic", 0.0, TEXT)
     with pytest.raises(ConfigError, match="The instruction has no words"):
         agent.follow("dollhouse_001", start, 0.0, "   ")
+    with pytest.raises(ConfigError, match="The heading nan is no angle"):
+        agent.follow("dollhouse_001", start, float("nan"), TEXT)
+    with pytest.raises(ConfigError, match="nobody: is no run and no model"):
+        babywalk.load(run / "nobody")
     with pytest.raises(ConfigError, match="does not say which data it belongs to"):
         babywalk.load(run / "model.safetensors")
+
+
+def test_who_reads_a_whole_instruction_has_as_much_room_as_in_its_task(
+    segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    """R4R joins two walks, so its reader has twice the words and moves; a longer text gets more."""
+    settings = {
+        "imitation": {"iterations": 1, "batch": 4},
+        "validate_on": "val_seen:4",
+        "threads": 1,
+        "policy": {"max_words": 10, "max_moves": 3},
+    }
+    experiments.train_agent(
+        "seq2seq", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=settings
+    )
+    agent = babywalk.load(tmp_path / "run")
+    start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
+    for words, room in ((5, 2), (15, 2), (35, 4)):
+        found = agent.follow("dollhouse_001", start, 0.0, " ".join(["walk"] * words))
+        assert len(found.moves[0].words) == words
+        assert len(found.moves) <= 3 * room

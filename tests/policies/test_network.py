@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from babywalk.buildings.houses import Houses
 from babywalk.episodes.vocabulary import SPECIAL, Vocabulary
-from babywalk.errors import ConfigError, DataError
+from babywalk.errors import BabyWalkError, ConfigError, DataError
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import Poses, World
 from babywalk.policies.config import DECODERS, PolicyConfig
@@ -176,6 +178,18 @@ def test_loading_is_strict(tmp_path: Path) -> None:
     save_file({**tensors, name: torch.zeros(2, 2)}, file, metadata=header)
     with pytest.raises(DataError, match=r"'first_state\.weight' has the shape \(2, 2\); expected \(8, 8\)"):
         load_model(file)
+    for about, message in (
+        ([], "the header is no table"),
+        ({"format": "babywalk model 1", "facts": {}}, "has no field 'policy'; expected a table"),
+        ({"policy": {"hidden": "wide"}}, "hidden = 'wide' should be a whole number"),
+        ({"policy": {"hiden": 8}}, "hiden is not known. Did you mean hidden?"),
+        ({"facts": 3}, "field 'facts' is 3; expected a table"),
+    ):
+        whole = json.loads(header["babywalk"])
+        spoiled = about if not isinstance(about, dict) or "format" in about else {**whole, **about}
+        save_file(tensors, file, metadata={"babywalk": json.dumps(spoiled)})
+        with pytest.raises(BabyWalkError, match=re.escape(message)):
+            load_model(file)
     save_file(tensors, file)
     with pytest.raises(DataError, match="holds None; expected 'babywalk model 1'"):
         load_model(file)

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,12 +21,15 @@ import torch
 
 from babywalk import experiments, recipes
 from babywalk.cli import main
+from babywalk.config import from_table
 from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.errors import ConfigError, DataError
 from babywalk.policies.config import DECODERS
 from babywalk.policies.model import load_model
 from babywalk.policies.parts.memory import SUMMARIES
 from babywalk.training import loop
+from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import DivergedError
 
 QUICK: dict[str, Any] = {
@@ -445,7 +449,8 @@ def test_a_loss_that_is_no_number_stops_the_run(
 
     monkeypatch.setattr(stages, "imitation_loss", spoiled)
     with pytest.raises(
-        DivergedError, match=r"loss of imitation, iteration 3, is no number\. The last good state"
+        DivergedError,
+        match=r"Imitation, iteration 3: the loss is no number\. The last good state is in .*last",
     ):
         experiments.train_agent(
             "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK
@@ -455,6 +460,99 @@ def test_a_loss_that_is_no_number_stops_the_run(
         "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", resume=True
     )
     assert done.total == 12
+
+
+@pytest.mark.parametrize("stage", ["imitation", "reinforce"])
+def test_weights_that_grow_without_end_stop_the_run_too(
+    segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], stage: str
+) -> None:
+    """Scores are no numbers then, and nothing can be drawn by them."""
+    training = quick_training(segmented_dollhouse, tmp_path / "run")
+    often = ["checkpoint_every=100"] if stage == "imitation" else []
+    assert main([*training, f"{stage}.learning_rate=1e30", *often]) == 2
+    told = capsys.readouterr().err
+    name, end = {
+        "imitation": (
+            "Imitation",
+            "There is no checkpoint yet; lower the learning rate and begin another run.",
+        ),
+        "reinforce": ("Lecture 1", "lower the learning rate and resume."),
+    }[stage]
+    assert re.match(
+        rf"babywalk: {name}, iteration \d: (an action's score|the (loss|gradient)) is no number\.", told
+    )
+    assert told.endswith(f"{end}\n")
+
+
+def test_a_refused_resume_changes_nothing(
+    trained: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(trained, run)
+    before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
+    for extra, message in (
+        (
+            ["--set", "policy.hidden=64"],
+            "policy cannot be changed any more. Leave it out, or begin another run.",
+        ),
+        (["--task", "r2r"], "task cannot be changed any more."),
+        (["--seed", "5"], "seed cannot be changed any more."),
+        (["--set", "validate_every=0"], "validate_every = 0 cannot work. Give at least 1."),
+    ):
+        arguments = ["train", "babywalk", "--data", str(segmented_dollhouse), "--run", str(run), "--resume"]
+        assert main([*arguments, *extra]) == 2
+        assert message in capsys.readouterr().err
+    # Words that are as many as before, and others.
+    other = tmp_path / "other"
+    shutil.copytree(segmented_dollhouse, other)
+    vocabulary = Dataset(segmented_dollhouse).vocabulary()
+
+    def renamed(_: Dataset) -> Vocabulary:
+        return Vocabulary((*vocabulary.words[:-1], "zzz"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dataset, "vocabulary", renamed)
+        with pytest.raises(
+            DataError, match=r"last\.safetensors: was written with other words than there are here"
+        ):
+            experiments.train_agent("babywalk", other, run, resume=True)
+    with pytest.raises(ConfigError, match=r"nowhere: holds no run to go on with\. Leave --resume out"):
+        experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "nowhere", resume=True)
+    assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
+
+
+def test_settings_may_be_given_one_by_one_and_a_run_has_a_name_by_itself(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["train", "seq2seq", "--data", str(segmented_dollhouse), "--task", "r2r", "--preset", "tiny"]
+    settings = ["imitation.iterations=2", "imitation.batch=4", "validate_on=val_seen:4", "threads=1"]
+    assert main([*arguments, *(word for setting in settings for word in ("--set", setting))]) == 0
+    begun = json.loads((tmp_path / "runs" / "seq2seq-r2r" / "config.json").read_text())
+    assert begun["imitation"]["iterations"] == 2
+    assert begun["validate_on"] == "val_seen:4"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"checkpoint_every": 0}, "checkpoint_every = 0 cannot work. Give at least 1."),
+        ({"imitation": {"batch": 0}}, "imitation.batch = 0 cannot work. Give at least 1."),
+        ({"imitation": {"iterations": -1}}, "imitation.iterations = -1 cannot work. Give 0 or more."),
+        ({"imitation": {"learning_rate": float("nan")}}, "imitation.learning_rate = nan cannot work."),
+        ({"imitation": {"teacher_share": 5.0}}, "imitation.teacher_share = 5.0 cannot work. Give a share"),
+        ({"imitation": {"clip": 0.0}}, "imitation.clip = 0.0 cannot work. Give more than 0."),
+        ({"reinforce": {"samples": 0}}, "reinforce.samples = 0 cannot work."),
+        ({"reinforce": {"batches": [0], "lectures": 1}}, "reinforce.batches = [0] cannot work."),
+        ({"reinforce": {"batches": [], "whole": True}}, "reinforce.batches has 0 numbers for 1 lectures"),
+        ({"reinforce": {"discount": 9.0}}, "reinforce.discount = 9.0 cannot work."),
+        ({"averaging": 2.0}, "averaging = 2.0 cannot work. Give a share from 0 to below 1."),
+        ({"threads": -1}, "threads = -1 cannot work. Give 0 or more."),
+    ],
+)
+def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        from_table(TrainingConfig, settings)
 
 
 def test_mistakes_are_told_and_nothing_is_overwritten(
