@@ -100,7 +100,9 @@ class Scene:
     def observer(self) -> Observer:
         """Over random features of the houses that are walked in; pages of the others are never touched."""
         houses = self.dataset.houses
-        table = np.zeros((len(houses.names), 36, WIDTH), dtype=np.float16)
+        # Made by torch, as the observers of training are: it takes large pages where there are any.
+        views = torch.empty(len(houses.names), 36, WIDTH, dtype=torch.float16)
+        table = views.numpy()
         random = np.random.default_rng(self.seed)
         pool = random.random(1 << 24, dtype=np.float32).astype(np.float16)
         for split in ("train", "val_unseen"):
@@ -109,7 +111,7 @@ class Scene:
                     begin = random.integers(len(pool) - 36 * WIDTH)
                     table[viewpoint] = pool[begin : begin + 36 * WIDTH].reshape(36, WIDTH)
         narrow = np.zeros((len(table), 36, 1), dtype=np.float16)
-        return replace(Observer.over(self.world, narrow).to("cpu"), views_table=torch.from_numpy(table))
+        return replace(Observer.over(self.world, narrow).to("cpu"), views_table=views)
 
     @cached_property
     def teacher(self) -> Teacher:
