@@ -13,7 +13,7 @@ from babywalk.navigation.world import Poses, World
 from babywalk.policies.parts import scene as scenes
 from babywalk.policies.parts.album import Album
 from babywalk.policies.parts.dropout import Dropout
-from babywalk.policies.parts.scene import Gatherings, Panoramas, Rows, Scene
+from babywalk.policies.parts.scene import Gatherings, Scene, Shown
 
 WIDTH = 3
 
@@ -126,7 +126,9 @@ def test_who_stands_with_whom(monkeypatch: pytest.MonkeyPatch) -> None:
     values = torch.arange(6.0)[:, None]
     assert torch.equal(slots.collected(slots.spread(values)), values)
     table = torch.eye(4).half()
-    for shown in (Rows(table, torch.tensor([[0], [3], [2]])), Panoramas(table[:, None], [0, 3, 2])):
+    rows = torch.tensor([0, 3, 2])
+    for shown in (Shown(table, rows[:, None]), Shown(table[:, None], rows)):
+        assert shown.shape == (3, 1, 4)
         parts = slots.laid_out(shown, slots.spread(values))
         two, them = next(parts)
         assert two.dtype == values.dtype

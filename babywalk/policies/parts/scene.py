@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ from babywalk.navigation.world import Poses
 from babywalk.policies.parts.album import Album
 from babywalk.policies.parts.products import product
 
-_AT_A_TIME = 5 << 16  # numbers that are laid out at once: those of four panoramas of 2048 numbers per view
+_AT_A_TIME = 5 << 17  # numbers that are laid out at once: those of eight panoramas of 2048 numbers per view
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,53 +95,30 @@ class Slots:
             yield room[:count], *(part.view(count, crowd, part.shape[1]) for part in parts)
 
 
-class Shown(Protocol):
-    """What viewpoints show. Shapes: U viewpoints, S rows that are seen from each, D numbers in a row."""
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(U, S, D)."""
-        ...
-
-    def lay_out(self, first: int, room: Tensor) -> None:
-        """Fill a room (u, S, D) with what the viewpoints from the first on show."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Panoramas:
-    """All views of some viewpoints of a table (V, S, D)."""
+class Shown:
+    """What viewpoints show: panoramas of a table (V, S, D), or S rows for each of a table (M, D) of views.
+
+    Shapes: U viewpoints, S rows that are seen from each, D numbers in a row.
+    """
 
     table: Tensor
-    viewpoints: list[int]  # U
+    rows: Tensor  # (U,) or (U, S)
 
     @property
-    def shape(self) -> tuple[int, int, int]:
+    def shape(self) -> tuple[int, ...]:
         """(U, S, D)."""
-        return len(self.viewpoints), *self.table.shape[1:]
+        return *self.rows.shape, *self.table.shape[1:]
 
     def lay_out(self, first: int, room: Tensor) -> None:
-        """A panorama lies in one piece, so that it is widened on the way instead of copied first."""
-        for place, viewpoint in zip(room, self.viewpoints[first : first + len(room)], strict=True):
-            place.copy_(self.table[viewpoint])
+        """Fill a room (u, S, D) with what the viewpoints from the first on show.
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Single rows of a table (M, D)."""
-
-    table: Tensor
-    rows: Tensor  # (U, S)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(U, S, D)."""
-        return *self.rows.shape, self.table.shape[1]
-
-    def lay_out(self, first: int, room: Tensor) -> None:
-        """Rows lie anywhere: they are brought together, then widened."""
-        here = self.rows[first : first + len(room)]
-        room.copy_(self.table.index_select(0, here.flatten()).view(room.shape))
+        All are brought together, then widened: a thread widens those that it has brought, and looks at them
+        next. Widened one by one, every panorama would be halved between two threads, and what one core has
+        written is slow to read for another.
+        """
+        here = self.rows[first : first + len(room)].flatten()
+        room.copy_(self.table.index_select(0, here).view(room.shape))
 
 
 class _Look(Function):
@@ -279,10 +256,10 @@ class Scene:
         here, slots = self.gatherings.viewpoints, self.gatherings.slots(most * self._width)
         views = world.facing[here, neighbours].clamp(min=0)
         table = observer.views_table.flatten(0, 1)
-        found = _compared(features, Rows(table, here[:, None] * VIEWS + views), most, slots)
+        found = _compared(features, Shown(table, here[:, None] * VIEWS + views), most, slots)
         if observer.ahead_table is not None:
             targets, further = world.target[here, neighbours], wanted[:, observer.view_width :]
-            found = found + _compared(further, Rows(observer.ahead_table, targets), most, slots)
+            found = found + _compared(further, Shown(observer.ahead_table, targets), most, slots)
         found = nn.functional.pad(found, (1, leads.shape[1] - 1 - most)).masked_fill(~leads, 0)
         directions = world.directions(self.poses).to(wanted.dtype)
         return found + torch.bmm(directions, turned[..., None])[..., 0]
@@ -299,9 +276,9 @@ class Scene:
         return Taken(self.observer, self.poses, actions, self.channels, self.album)
 
     @cached_property
-    def _panoramas(self) -> Panoramas:
+    def _panoramas(self) -> Shown:
         """All that is seen."""
-        return Panoramas(self.observer.views_table, self.gatherings.viewpoints.tolist())
+        return Shown(self.observer.views_table, self.gatherings.viewpoints)
 
     @cached_property
     def _slots(self) -> Slots:
