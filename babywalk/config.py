@@ -57,6 +57,18 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
     return table
 
 
+def differing(one: Any, other: Any, *, path: str = "") -> list[str]:
+    """The names, with dots, of the settings in which two configurations of one kind differ."""
+    found: list[str] = []
+    for field in dataclasses.fields(one):
+        mine, theirs, name = getattr(one, field.name), getattr(other, field.name), f"{path}{field.name}"
+        if dataclasses.is_dataclass(mine):
+            found += differing(mine, theirs, path=f"{name}.")
+        elif mine != theirs:
+            found.append(name)
+    return found
+
+
 def check_counts(config: object, *names: str) -> None:
     """Refuse settings below 1; a name may have dots, here and below."""
     _check(config, names, lambda value: value >= 1, "at least 1")

@@ -15,7 +15,7 @@ from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS, SPEAKER
 from babywalk.assets.manifest import details
 from babywalk.assets.trained import find_model
 from babywalk.buildings.features import BLIND, LOOKAHEAD, open_features, sources
-from babywalk.config import from_table, merged
+from babywalk.config import differing, from_table, merged
 from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError
 from babywalk.files import write_json
@@ -191,11 +191,19 @@ def _training_config(
     begun = read_begun(run)
     if begun.agent != recipe.agent:
         raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
-    config, before = begun.config(over), begun.config()
-    for field in _FOR_GOOD:
-        if getattr(config, field) != getattr(before, field):
+    config = begun.config(over)
+    changed = differing(config, begun.config())
+    fixed = [name for name in changed if name.partition(".")[0] in _FOR_GOOD]
+    if fixed:
+        raise ConfigError(
+            f"{run}: {', '.join(fixed)} cannot be changed any more. Leave it out, or begin another run."
+        )
+    if preset:
+        others = differing(begun.config(merged(recipe.base(preset), over)), config)
+        if others:
             raise ConfigError(
-                f"{run}: {field} cannot be changed any more. Leave it out, or begin another run."
+                f"{run}: was begun with other settings than preset {preset!r} has ({', '.join(others)}). "
+                "Leave --preset out, or begin another run."
             )
     return config, begun.recipe
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
-from babywalk.config import check_counts, check_shares, from_assignments, from_table, merged
+from babywalk.config import check_counts, check_shares, differing, from_assignments, from_table, merged
 from babywalk.errors import ConfigError
 
 
@@ -30,6 +30,11 @@ def test_what_is_left_out_keeps_its_default() -> None:
     made = from_table(Outer, {"inner": {"rate": 2}, "limit": 3})
     assert made == Outer(limit=3, inner=Inner(rate=2.0))
     assert from_table(Outer, asdict(made)) == made
+
+
+def test_settings_that_differ_are_named() -> None:
+    assert differing(Outer(), Outer()) == []
+    assert differing(Outer(), Outer(flag=True, inner=Inner(sizes=(1, 3)))) == ["flag", "inner.sizes"]
 
 
 def test_all_errors_are_told_at_once() -> None:

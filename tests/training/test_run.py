@@ -493,7 +493,13 @@ def test_a_refused_resume_changes_nothing(
     for extra, message in (
         (
             ["--set", "policy.hidden=64"],
-            "policy cannot be changed any more. Leave it out, or begin another run.",
+            "policy.hidden cannot be changed any more. Leave it out, or begin another run.",
+        ),
+        (["--preset", "paper", "--set", "policy.gamma=0"], "policy.gamma cannot be changed any more."),
+        (["--preset", "smal"], "Preset 'smal' is not known. Did you mean 'small'?"),
+        (
+            ["--preset", "small"],
+            "was begun with other settings than preset 'small' has (policy.hidden, policy.action,",
         ),
         (["--task", "r2r"], "task cannot be changed any more."),
         (["--seed", "5"], "seed cannot be changed any more."),
@@ -503,8 +509,6 @@ def test_a_refused_resume_changes_nothing(
         assert main([*arguments, *extra]) == 2
         assert message in capsys.readouterr().err
     # Words that are as many as before, and others.
-    other = tmp_path / "other"
-    shutil.copytree(segmented_dollhouse, other)
     vocabulary = Dataset(segmented_dollhouse).vocabulary()
 
     def renamed(_: Dataset) -> Vocabulary:
@@ -515,7 +519,7 @@ def test_a_refused_resume_changes_nothing(
         with pytest.raises(
             DataError, match=r"last\.safetensors: was written with other words than there are here"
         ):
-            experiments.train_agent("babywalk", other, run, resume=True)
+            experiments.train_agent("babywalk", segmented_dollhouse, run, resume=True)
     with pytest.raises(ConfigError, match=r"nowhere: holds no run to go on with\. Leave --resume out"):
         experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "nowhere", resume=True)
     assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
