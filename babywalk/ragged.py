@@ -53,13 +53,13 @@ class Ragged:
         start = starts(lengths)
         return Ragged(self.values[spread(self.start[:-1][rows], lengths, start)], start)
 
-    def distinct(self) -> tuple[Ragged, NDArray[np.int64]]:
-        """Rows that differ, in the order in which they first come, and which of them each row (R,) is."""
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows (D,) that differ, each where it first comes, and which of these each row (R,) equals."""
         known: dict[bytes, int] = {}
         bounds = zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True)
         which = [known.setdefault(self.values[i:j].tobytes(), len(known)) for i, j in bounds]
         found = np.array(which, dtype=np.int64)
-        return self.take(np.unique(found, return_index=True)[1]), found
+        return np.unique(found, return_index=True)[1], found
 
     def padded(self, fill: int = -1) -> NDArray[np.int32]:
         """(R, longest) all rows, filled up at the end."""

@@ -9,7 +9,8 @@ Multiply-adds are those of all matrix products that are run, counted on the same
 a product of two large matrices, measured in the same run right after what is timed, in the rows of learning
 after every iteration. Others who work on the same processor only ever add to a time: everything is run
 several times over, and the quickest counts, of each iteration and of its peak; the mean of all runs stands
-beside it.
+beside it. "Meet" is how long a loop takes that threads share and that is hardly any work, in microseconds:
+it tells how far apart the cores are on which they run, which may change from minute to minute.
 """
 
 from __future__ import annotations
@@ -70,19 +71,21 @@ class Measured:
     products: float
     count: int
     peak: float  # multiply-adds per second of large products while it ran
+    meeting: float  # seconds of a shared loop, as a rule
 
     @classmethod
     def of(
         cls,
         seconds: NDArray[np.float64],  # (runs, parts)
         peaks: NDArray[np.float64],  # (runs, parts) right after each
+        meetings: NDArray[np.float64],  # (runs, parts) likewise
         counter: FlopCounterMode,
         count: int,
     ) -> Measured:
         """Of runs of the same walks."""
         products = counter.get_total_flops() / 2
         quickest, mean = seconds.min(axis=0).sum(), seconds.sum(axis=1).mean()
-        return cls(quickest, mean, products, count, peaks.max(axis=0).mean())
+        return cls(quickest, mean, products, count, peaks.max(axis=0).mean(), float(np.median(meetings)))
 
 
 class Scene:
@@ -175,14 +178,14 @@ def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
 
     with counting() as counter:
         list(iterations())
-    seconds, peaks = np.empty((2, scene.times, count))
+    seconds, peaks, meetings = np.empty((3, scene.times, count))
     for run in range(scene.times):
         begin = scene.clock()
         for iteration, _ in enumerate(iterations()):
             seconds[run, iteration] = scene.clock() - begin
-            peaks[run, iteration] = peak(scene.clock)
+            peaks[run, iteration], meetings[run, iteration] = peak(scene.clock), meeting(scene.clock)
             begin = scene.clock()
-    return Measured.of(seconds, peaks, counter, count)
+    return Measured.of(seconds, peaks, meetings, counter, count)
 
 
 def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
@@ -197,13 +200,13 @@ def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
         walk_lessons(guide, lessons, chosen[:16], never_stop)
         with counting() as counter:
             walk_lessons(guide, lessons, chosen, never_stop)
-        seconds, peaks = np.empty((2, scene.times, 1))
+        seconds, peaks, meetings = np.empty((3, scene.times, 1))
         for run in range(scene.times):
             begin = scene.clock()
             walk_lessons(guide, lessons, chosen, never_stop)
             seconds[run] = scene.clock() - begin
-            peaks[run] = peak(scene.clock)
-        return Measured.of(seconds, peaks, counter, len(chosen))
+            peaks[run], meetings[run] = peak(scene.clock), meeting(scene.clock)
+        return Measured.of(seconds, peaks, meetings, counter, len(chosen))
 
     return run
 
@@ -253,10 +256,19 @@ def peak(clock: Callable[[], float]) -> float:
     return size**3 / min(seconds)
 
 
+def meeting(clock: Callable[[], float]) -> float:
+    """Seconds of a loop over just enough numbers that two threads share it."""
+    numbers, times = torch.ones(40_000), 100
+    begin = clock()
+    for _ in range(times):
+        numbers.mul_(1.0)
+    return (clock() - begin) / times
+
+
 def measure(rows: Sequence[Row], scene: Scene) -> None:
     print(
         f"{'':36}{'release':>9}{'ours':>9}{'mean':>9}{'ratio':>8}{'target':>9}  {'':17}"
-        f"{'G multiply-adds':>16}{'G/s':>7}{'peak':>6}{'share':>7}"
+        f"{'G multiply-adds':>16}{'G/s':>7}{'peak':>6}{'share':>7}{'meet':>6}"
     )
     for row in rows:
         found = row.run(scene)
@@ -270,7 +282,7 @@ def measure(rows: Sequence[Row], scene: Scene) -> None:
             f"{row.name:36}{row.release:9.1f}{ours:9.2f}{mean:9.2f}{ratio:7.1f}x"
             f"{row.target:9.1f}  {row.unit:17}"
             f"{found.products / found.count / 1e9:16.2f}{rate / 1e9:7.0f}"
-            f"{found.peak / 1e9:6.0f}{rate / found.peak:7.0%}"
+            f"{found.peak / 1e9:6.0f}{rate / found.peak:7.0%}{1e6 * found.meeting:6.1f}"
         )
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{'peak memory of all of this':36}{8.0:9.1f}{used:9.2f}{'':9}{8 / used:7.1f}x{4.0:9.1f}  GB")

@@ -22,9 +22,9 @@ def test_rows_come_back(rows: list[list[int]]) -> None:
 
 @given(ROWS)
 def test_distinct_rows_and_which_each_is(rows: list[list[int]]) -> None:
-    found, which = Ragged.of(rows).distinct()
-    assert listed(found) == [row for number, row in enumerate(rows) if row not in rows[:number]]
-    assert [found[row].tolist() for row in which] == rows
+    kinds, which = Ragged.of(rows).distinct()
+    assert kinds.tolist() == [number for number, row in enumerate(rows) if row not in rows[:number]]
+    assert [rows[kinds[kind]] for kind in which] == rows
 
 
 @given(ROWS, st.data())

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
-from babywalk.buildings.panorama import COLUMNS
+from babywalk.buildings.panorama import COLUMNS, VIEWS
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.mirroring import mirrored
@@ -36,6 +36,15 @@ class Walked:
     poses: Poses  # (T,) each
     actions: Array  # (T,) the last of each walk is STOP, unless it was cut off
     start: Array  # (Q + 1,)
+
+    def distinct(self) -> tuple[Walked, NDArray[np.int64]]:
+        """Walks that differ, and which of them each (Q,) is; of NumPy arrays."""
+        actions = 1 + int(self.actions.max(initial=0))
+        places = (self.poses.viewpoint * VIEWS + self.poses.view) * actions + self.actions
+        rows, which = Ragged(places, self.start).distinct()
+        lengths = np.diff(self.start)[rows]
+        kept = spread(self.start[:-1][rows], lengths)
+        return Walked(self.poses[kept], self.actions[kept], starts(lengths)), which
 
 
 @dataclass(frozen=True, slots=True, eq=False)

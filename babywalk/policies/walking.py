@@ -160,28 +160,36 @@ class Guide:
         return journey
 
     def _read(self, lesson: Lesson) -> tuple[Reading, Tensor]:
-        """Texts, and which of them is that of each step: of the steps behind, then of those ahead."""
-        rows = one_below_another([lesson.behind, lesson.ahead])
-        which = np.arange(len(rows))
-        if self.album is not None:
-            # Without dropout, steps that say the same read the same: those of a joined task recur.
-            rows, which = rows.distinct()
+        """Texts, and which of them is that of each step: of the steps behind, then of those ahead.
+
+        Steps that say the same are read once. A step that one walker is told lies behind another, who is
+        further on in the same instruction; and those of joined tasks recur.
+        """
+        told = one_below_another([lesson.behind, lesson.ahead])
+        texts, which = told.distinct()
+        rows = told.take(texts)
         tokens = torch.from_numpy(rows.padded(fill=0).astype(np.int64))
         return self.network.read(tokens, torch.from_numpy(rows.lengths)), torch.from_numpy(which)
 
     def _history(self, lesson: Lesson, told: Tensor) -> Memory:
-        """The memory of what the expert did before: each step encoded once, then added oldest first."""
+        """The memory of what the expert did before: each step encoded once for all whom it lies behind, then
+        added oldest first.
+        """
         memory = self.network.memory.empty(len(lesson))
         first, count = _split(lesson.first_behind)
         if not len(told) or self.network.trajectory is None:
             return memory
-        done = self._recall(lesson.done, None)
+        walked, which = lesson.done.distinct()
+        done = self._recall(walked, None)
+        walk_of = torch.from_numpy(which)
         for step in range(int(count.max())):
             here = torch.nonzero(count > step)[:, 0]
             rows = first[here] + step
             memory = memory.put(
                 here,
-                self.network.memory.add(memory[here], told.index_select(0, rows), done.index_select(0, rows)),
+                self.network.memory.add(
+                    memory[here], told.index_select(0, rows), done.index_select(0, walk_of[rows])
+                ),
             )
         return memory
 

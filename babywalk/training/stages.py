@@ -19,7 +19,7 @@ from babywalk.navigation.teacher import Teacher
 from babywalk.policies.lessons import Lesson, Lessons
 from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.walking import Guide, Journey, draw_action, sampled
-from babywalk.ragged import side_by_side
+from babywalk.ragged import side_by_side, starts
 from babywalk.seeding import generator
 from babywalk.training.config import TrainingConfig
 from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
@@ -103,10 +103,8 @@ def imitate(
     `mirror` is the probability that all of it happens in a mirror. The teacher shows the shortest way to
     where a step ends, or, `along`, the expert's.
     """
-    episodes = draw.integers(len(lessons), size=batch)
-    count = lessons.count[episodes]
-    step = (draw.random(batch) * count).astype(np.int64)
-    last = np.minimum(step + 1 + (draw.random(batch) * chain).astype(np.int64), count)
+    episodes, step = steps_of_some(lessons.count, batch, draw)
+    last = np.minimum(step + 1 + (draw.random(batch) * chain).astype(np.int64), lessons.count[episodes])
     follows = torch.from_numpy(draw.random(batch) < teacher_share)
     lesson = lessons.lesson(episodes, step, last, mirrored=draw.random() < mirror)
     shown = advice(lesson, teacher, along=along)
@@ -197,6 +195,24 @@ class Lecture:
         prefix = lessons.prefix(episodes, first)
         walked = side_by_side([prefix.take(owner), journey.viewpoints()[0]])
         return rewards(self.config.reward, task.houses, walked, described.take(owner))
+
+
+def steps_of_some(
+    count: NDArray[np.int64],  # (E,) steps of each episode
+    batch: int,
+    draw: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (batch,) episodes and steps
+    """All steps of some episodes, as the objective of section 4.2.1 adds them up; of the last, any that fit.
+
+    Each is walked on its own, but what one is told and shown is the history of those after it, and needs to
+    be encoded once.
+    """
+    episodes = draw.integers(len(count), size=batch)  # each has at least one step
+    owner = np.repeat(np.arange(batch), count[episodes])
+    step = np.arange(len(owner)) - starts(count[episodes])[owner]
+    by_chance = np.lexsort((draw.random(len(owner)), owner))
+    chosen = np.sort(by_chance[:batch])
+    return episodes[owner[chosen]], step[chosen]
 
 
 def training_stages(

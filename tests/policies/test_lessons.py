@@ -18,7 +18,7 @@ from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
-from babywalk.navigation.world import STOP, World
+from babywalk.navigation.world import STOP, Poses, World
 from babywalk.policies import walking
 from babywalk.policies.config import PolicyConfig
 from babywalk.policies.learned import walk_lessons
@@ -27,6 +27,7 @@ from babywalk.policies.model import Model, new_model
 from babywalk.policies.parts import recurrent
 from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.parts.scene import Scene, Taken
+from babywalk.policies.parts.text import Reading
 from babywalk.policies.walking import Guide, greedy, sampled
 from babywalk.ragged import Ragged
 from babywalk.training.stages import advice
@@ -222,6 +223,66 @@ def test_walking_greedily_is_repeatable(lessons: Lessons, model: Model, task: Ta
     with torch.no_grad():
         one, two = (guide.walk(lessons.whole(np.array([0, 1])), greedy).viewpoints()[0] for _ in range(2))
     assert one.values.tolist() == two.values.tolist()
+
+
+def test_what_lies_behind_several_is_encoded_once(
+    lessons: Lessons, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All three steps of episode 0, begun where the expert began them: the third has two behind it, of which
+    the second has one. Whoever walks alone decides as in company, and learns the same."""
+    network, read, recalled = model.network, [], []
+    real_read, real_recall = network.read, network.recall
+
+    def reading(tokens: torch.Tensor, lengths: torch.Tensor) -> Reading:
+        read.append(len(lengths))
+        return real_read(tokens, lengths)
+
+    def recalling(scene: Scene, actions: Taken, lengths: torch.Tensor) -> torch.Tensor:
+        recalled.append(lengths.tolist())
+        return real_recall(scene, actions, lengths)
+
+    monkeypatch.setattr(network, "read", reading)
+    monkeypatch.setattr(network, "recall", recalling)
+    guide = Guide(network, _observer(task))
+
+    def learned(*steps: int) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        first = np.array(steps)
+        lesson = lessons.lesson(np.zeros_like(first), first, first + 1)
+        logits = guide.walk(lesson, greedy).moments[0].decision.logits
+        scores = logits.masked_fill(logits.isinf(), 0)
+        network.zero_grad()
+        scores.square().sum().backward()
+        return scores.detach(), {
+            name: weight.grad.clone()
+            for name, weight in network.named_parameters()
+            if weight.grad is not None
+        }
+
+    scores, gradients = learned(0, 1, 2)
+    assert (read, recalled) == ([3], [[2, 2]])
+    alone = [learned(step) for step in range(3)]
+    assert sum(len(lengths) for lengths in recalled) == 2 + 0 + 1 + 2
+    assert torch.allclose(scores, torch.cat([found for found, _ in alone]), atol=1e-6)
+    for name, gradient in gradients.items():
+        apart = sum(found[name] for _, found in alone if name in found)
+        assert torch.allclose(gradient, apart, atol=1e-5), name
+
+
+def test_walks_that_differ_in_anything_differ(lessons: Lessons) -> None:
+    done = lessons.lesson(np.array([0, 0]), np.array([2, 1]), np.array([3, 2])).done
+    once, which = done.distinct()
+    assert which.tolist() == [0, 1, 0]
+    assert once.poses.viewpoint.tolist() == [0, 1, 1, 2]
+    assert once.poses.view.tolist() == [13, 12, 12, 15]
+    assert once.actions.tolist() == done.actions[:4].tolist()
+    assert once.start.tolist() == [0, 2, 4]
+    turned = done.poses.view.copy()
+    turned[4] += 1  # who came to the same place facing otherwise saw it otherwise
+    assert replace(done, poses=Poses(done.poses.viewpoint, turned)).distinct()[1].tolist() == [0, 1, 2]
+    stopped = done.actions.copy()
+    stopped[4] = STOP
+    assert replace(done, actions=stopped).distinct()[1].tolist() == [0, 1, 2]
+    assert replace(done, start=np.array([0, 2, 4, 5])).distinct()[1].tolist() == [0, 1, 2]
 
 
 def test_nobody_encodes_what_will_not_be_read(
