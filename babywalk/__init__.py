@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,16 @@ __version__ = "0.1.0"
 def load(model: str | Path, data: str | Path | None = None) -> LearnedAgent:
     """A trained agent, from a run, published weights or a model's file, in the houses of a data directory.
 
-    The data default to those that a run was trained on. Loaded where it is used: importing the package
-    itself costs nothing.
+    The data default to those that the run was trained on, also for a model's file that lies in a run. Loaded
+    where it is used: importing the package itself costs nothing.
     """
+    from babywalk.errors import ConfigError
     from babywalk.experiments import load_agent
 
+    if not isinstance(model, (str, PathLike)):
+        raise ConfigError(
+            f"The model {model!r} is no path. Give a run's directory, a model's file, or 'dollhouse'."
+        )
+    if not isinstance(data, (str, PathLike, type(None))):
+        raise ConfigError(f"The data {data!r} are no path. Give a data directory.")
     return load_agent(Path(model), Path(data) if data is not None else None)

@@ -42,10 +42,15 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
     """A table from texts like "imitation.batch=64"; values are JSON, or plain text."""
     table: dict[str, Any] = {}
+    names: list[str] = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise ConfigError(f"{text!r} sets nothing. Write NAME=VALUE, as in imitation.batch=64.")
+        for other in names:
+            if other.startswith(f"{name}.") or name.startswith(f"{other}."):
+                raise ConfigError(f"{other} and {name} cannot both be set: one is a part of the other.")
+        names.append(name)
         try:
             parsed = json.loads(value)
         except json.JSONDecodeError:
@@ -122,7 +127,7 @@ def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:
     try:
         return kind(**given)
     except ConfigError as error:
-        problems.append(str(error))
+        problems.append(f"{path}{error}")  # a configuration's own messages begin with a setting's name
         return None
 
 

@@ -26,6 +26,7 @@ from babywalk.recipes import (
     draw,
     evaluate_agent,
     make_dollhouse,
+    result_file,
     segment_data,
 )
 from babywalk.validation.data_table import data_table
@@ -144,6 +145,6 @@ def _draw(data: Path, runs: dict[str, Path], folder: Path) -> Iterator[Path]:
         ids = sample.ids(np.arange(len(sample)))
         chosen = ids[len(ids) // 2]
         file = folder / f"{task}_{chosen}.png"
-        results = [(name, run / "walks" / f"{task}_val_unseen.json") for name, run in runs.items()]
+        results = [(name, result_file(run / "walks", task, _SAMPLE)) for name, run in runs.items()]
         draw(data, file, task=task, split=_SAMPLE, episode=chosen, results=results)
         yield file

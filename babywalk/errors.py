@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_CHOICE = 12  # names that a message lists: a house has hundreds of viewpoints
+
 
 class BabyWalkError(Exception):
     """Something the user can mend; its text says how."""
@@ -22,12 +24,13 @@ class ConfigError(BabyWalkError):
     """An option or a setting has a value that cannot work."""
 
 
-def unknown(what: str, given: str, known: Iterable[str]) -> ConfigError:
+def unknown(what: str, given: object, known: Iterable[str]) -> ConfigError:
     """The error for a name that is not in a table, with the nearest known name as a hint."""
     names = [str(name) for name in known]
-    near = get_close_matches(given, names, n=1)
+    near = get_close_matches(str(given), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return ConfigError(f"{what} {given!r} is not known.{hint} Choose from: {', '.join(names) or '(none)'}.")
+    choice = few(names, limit=_CHOICE) or "(none)"
+    return ConfigError(f"{what} {given!r} is not known.{hint} Choose from: {choice}.")
 
 
 def few(items: Iterable[object], limit: int = 3) -> str:

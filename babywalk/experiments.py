@@ -15,16 +15,17 @@ from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS, SPEAKER
 from babywalk.assets.manifest import details
 from babywalk.assets.trained import find_model
 from babywalk.buildings.features import BLIND, LOOKAHEAD, open_features, sources
-from babywalk.config import differing, from_table, merged
+from babywalk.config import from_table, merged
 from babywalk.episodes.dataset import Dataset
 from babywalk.errors import ConfigError
-from babywalk.files import write_json
+from babywalk.files import alone_in, write_json
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
-from babywalk.instructions.library import aligned, identified, keep_aligned, segmented
+from babywalk.instructions.library import UNALIGNED, aligned, identified, keep_aligned, segmented
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
+from babywalk.progress import tell
 from babywalk.recipes import draw_in_house
 from babywalk.validation.evaluation import evaluate, walk_all
 from babywalk.validation.figures.house import Trajectory
@@ -53,7 +54,7 @@ from babywalk.speaking.speaker import Speaker, SpeakerConfig, load_speaker
 from babywalk.speaking.spoken import check_split, described, keep_split
 from babywalk.speaking.training import perplexity, train_speaker
 from babywalk.speaking.unspoken import draw_unspoken
-from babywalk.training.begun import has_begun, read_begun, write_begun
+from babywalk.training.begun import beginning, read_begun, refuse_changes, run_of, write_begun
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import Trainer
@@ -63,7 +64,6 @@ from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
 
 RESULT = "result.json"  # what a run that has ended leaves
-_FOR_GOOD = ("task", "features", "seed", "begin_from", "policy")  # settings that a run keeps to its end
 
 
 def train_agent(
@@ -83,8 +83,8 @@ def train_agent(
     """
     asked = _recipe(name, recipe)
     over = merged({"task": task} if task else {}, settings or {})
-    config, begun_with = _training_config(asked, run, preset, over, resume)
-    name = asked.agent
+    begin = beginning(asked, run, preset, over, resume)
+    config, name = begin.config, asked.agent
     if config.threads:
         torch.set_num_threads(config.threads)
     dataset = Dataset(folder)
@@ -107,6 +107,11 @@ def train_agent(
         model.facts["begun_from"] = [other.facts for other in before.values()]
     guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
     imitated, rewarded, model.facts["alignment"] = _lessons(dataset, config, model)
+    if model.facts["alignment"] == UNALIGNED and config.policy.steps != "whole":
+        tell(
+            f"{config.task} train is not aligned: a step is taken to end where its share of the words does. "
+            f"Better: babywalk data align {config.task} --data {folder}"
+        )
     stages = training_stages(config, guide, imitated, rewarded, teacher)
     watched = dataset.task(config.task, config.validate_on)
     agent = LearnedAgent(model, dataset)
@@ -115,13 +120,15 @@ def train_agent(
         return evaluate(watched, walk_all(agent, watched)).scores.means()
 
     trainer = Trainer(run, model, stages, config, evaluate_now)
-    if resume:
-        trainer.resume()  # before anything is written: it refuses a run of other words, features or sizes
-    run.mkdir(parents=True, exist_ok=True)
-    write_begun(run, agent=name, recipe=begun_with, data=folder, config=config)
-    write_json(run / "versions.json", versions())
-    done = trainer.run_all()
-    write_json(run / RESULT, asdict(done))
+    with alone_in(run):
+        if resume:
+            # Before anything is written: they refuse what the run cannot go on with.
+            trainer.resume()
+            _check_not_too_late(run, begin.changed, trainer)
+        write_begun(run, agent=name, recipe=begin.recipe, preset=begin.preset, data=folder, config=config)
+        write_json(run / "versions.json", versions())
+        done = trainer.run_all()
+        write_json(run / RESULT, asdict(done))
     return done
 
 
@@ -178,34 +185,12 @@ def _recipe(name: str | None, file: Path | None) -> Recipe:
     return found
 
 
-def _training_config(
-    recipe: Recipe, run: Path, preset: str | None, over: Mapping[str, Any], resume: bool
-) -> tuple[TrainingConfig, str | None]:
-    """The settings of a new run, or those that a run was begun with; and the recipe they came from."""
-    if not has_begun(run):
-        if resume:
-            raise ConfigError(f"{run}: holds no run to go on with. Leave --resume out to begin one.")
-        return recipe.config(preset=preset, over=over), recipe.file.name if recipe.file else None
-    if not resume:
-        raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
-    begun = read_begun(run)
-    if begun.agent != recipe.agent:
-        raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
-    config = begun.config(over)
-    changed = differing(config, begun.config())
-    fixed = [name for name in changed if name.partition(".")[0] in _FOR_GOOD]
-    if fixed:
-        raise ConfigError(
-            f"{run}: {', '.join(fixed)} cannot be changed any more. Leave it out, or begin another run."
-        )
-    if preset:
-        others = differing(begun.config(merged(recipe.base(preset), over)), config)
-        if others:
-            raise ConfigError(
-                f"{run}: was begun with other settings than preset {preset!r} has ({', '.join(others)}). "
-                "Leave --preset out, or begin another run."
-            )
-    return config, begun.recipe
+def _check_not_too_late(run: Path, changed: Sequence[str], trainer: Trainer) -> None:
+    """Refuse to change the settings of what has ended."""
+    if not trainer.left:
+        refuse_changes(run, changed)
+    if "imitation" in trainer.progress.bests:
+        refuse_changes(run, [name for name in changed if name.startswith("imitation.")])
 
 
 def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:
@@ -398,7 +383,8 @@ def load_agent(model: Path, folder: Path | None, *, step_size: int | None = None
     if find_model(model) is None:
         raise ConfigError(f"{model}: is no run and no model. Train one, or check the name.")
     if folder is None:
-        if not has_begun(model):
+        run = run_of(model)
+        if run is None:
             raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
-        folder = read_begun(model).data
+        folder = read_begun(run).data
     return LearnedAgent(load_model(model), Dataset(folder), step_size=step_size)

@@ -15,6 +15,11 @@ from typing import Any
 
 from babywalk.errors import ConfigError, DataError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # what a module that is not there is instead
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -109,6 +114,25 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             temporary.rename(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """A folder, made if it is not there, that no other process works in as long as the block lasts.
+
+    The system lets go of the lock when a process ends, however it ends. Where there are no such locks, nobody
+    is kept out.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a") as lock:
+        if fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConfigError(
+                    f"{folder}: another process is at work in it. Wait for its end, or choose another folder."
+                ) from None
+        yield
 
 
 @contextmanager

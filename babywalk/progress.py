@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -25,6 +26,11 @@ def progress(
         disable=None,
         leave=False,
     )
+
+
+def tell(text: str) -> None:
+    """A line for whoever watches, on standard error, that no bar overwrites."""
+    tqdm.write(text, file=sys.stderr)
 
 
 def byte_progress(what: str, *, total: int | None, done: int = 0) -> tqdm[Any]:

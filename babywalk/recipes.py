@@ -204,7 +204,7 @@ def evaluate_agent(
     trajectories: Path | None = None,
     step_size: int | None = None,
 ) -> list[Report]:
-    """Let an agent walk tasks and score it; its trajectories are kept as <folder>/<task>_<split>.json.
+    """Let an agent walk tasks and score it; its trajectories are kept in files of a folder, by `result_file`.
 
     With `step_size` it is told instructions in steps of about so many characters.
     """
@@ -214,9 +214,14 @@ def evaluate_agent(
     for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
         walked = walk_all(agent, loaded)
         if trajectories:
-            write_results(trajectories / f"{loaded.name}_{loaded.split}.json", as_answers(walked, loaded))
+            write_results(result_file(trajectories, loaded.name, split), as_answers(walked, loaded))
         reports.append(_report(evaluate(loaded, walked), seed, per_path, length))
     return reports
+
+
+def result_file(folder: Path, task: str, split: str) -> Path:
+    """Where trajectories are kept; those of a sample, as "val_unseen:40", do not overwrite those of all."""
+    return folder / f"{task}_{split.replace(':', '_')}.json"
 
 
 def evaluate_single_steps(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from babywalk.cli import main
+from babywalk.training.presets import PRESETS
 
 
 def run(*arguments: object) -> int:
@@ -52,6 +53,53 @@ def test_every_command_has_help_with_an_example(
     assert end.value.code == 0
     text = capsys.readouterr().out
     assert "babywalk " + " ".join(command) in text.partition("xample")[2] + text.partition("Start here")[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            "follow",
+            ["--house SCAN the house", "built-in model: dollhouse", "--heading 90", "--picture walk.png"],
+        ),
+        ("evaluate", ["built-in model: dollhouse", "--trajectories walks", "--by-length words"]),
+        ("train", list(PRESETS)),
+    ],
+)
+def test_help_tells_what_there_is(command: str, told: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert [words for words in told if words not in text] == []
+
+
+def test_a_task_named_twice_is_walked_once(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate", "stop", "--data", dollhouse, "--on", "r2r, r2r", "--split", "val_seen:3") == 0
+    assert "\nInstructions: 3 of r2r val_seen. PL" in capsys.readouterr().out
+
+
+def test_a_sample_does_not_overwrite_the_walks_of_all(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for split in ("val_seen", "val_seen:3"):
+        base = ["evaluate", "stop", "--data", dollhouse, "--on", "r4r", "--split", split]
+        assert run(*base, "--trajectories", tmp_path) == 0
+    whole, sample = tmp_path / "r4r_val_seen.json", tmp_path / "r4r_val_seen_3.json"
+    assert len(json.loads(whole.read_text())) > len(json.loads(sample.read_text())) == 3
+    base = ["score", sample, "--data", dollhouse, "--task", "r4r", "--split"]
+    assert run(*base, "val_seen") == 2
+    assert "For answers to a sample, give --split val_seen:3." in capsys.readouterr().err
+    assert run(*base, "val_seen:3") == 0
+
+
+@pytest.mark.parametrize(("task", "on"), [("r2r", "r2r"), ("r6r", "r2r,r6r")])
+def test_after_training_the_next_command_has_the_task(
+    task: str, on: str, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    little = ["imitation.iterations=1", "imitation.batch=2", "reinforce.lectures=0", "validate_on=val_seen:2"]
+    base = ["train", "seq2seq", "--data", segmented_dollhouse, "--run", tmp_path / "run", "--preset", "tiny"]
+    assert run(*base, "--task", task, "--set", *little, "threads=1") == 0
+    assert f" --on {on} --split val_unseen\n" in capsys.readouterr().out
 
 
 def test_stats_for_people_and_for_programs(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,6 +264,20 @@ def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
             "The agent is given twice: 'stop', and --agent 'random'. Give it once.",
         ),
         (["score", "{tmp}/none.json", "--data", "{data}", "--split", "train"], "there is no such file."),
+        (
+            ["follow", "r", "--house", "h", "--viewpoint", "v", "Exit", "the", "kitchen"],
+            "unrecognized arguments: the kitchen; put the text in quotes. Try 'babywalk follow --help'.",
+        ),
+        (["segment", "Turn", "left"], "left; put the text in quotes. Try 'babywalk segment --help'."),
+        (
+            ["data", "stats", "--data", "{data}", "--fast"],
+            "unrecognized arguments: --fast. Try 'babywalk data stats --help'.",
+        ),
+        (
+            ["train", "babywalk", "--data", "{data}", "--run", __file__],
+            f"{__file__}: is a file. Give --run a new folder, or that of a run with --resume.",
+        ),
+        (["train", "babywalk", "--data", "{data}", "--run", f"{__file__}/run"], f"{__file__}: is a file."),
         (["draw", "x.png", "--data", "{data}"], "Say what to draw: --house SCAN, or --episode ID"),
         (["draw", "x.png", "--data", "{data}", "--house", "castle"], "House 'castle' is not known."),
         (["draw", "x.png", "--data", "{data}", "--episode", "0_99"], "is not known."),

@@ -32,6 +32,20 @@ def test_what_is_left_out_keeps_its_default() -> None:
     assert from_table(Outer, asdict(made)) == made
 
 
+def test_a_nested_setting_is_told_by_its_full_name() -> None:
+    with pytest.raises(ConfigError, match=r"the settings: inner\.rate must not be negative\."):
+        from_table(Outer, {"inner": {"rate": -1}})
+
+
+def test_a_setting_and_a_part_of_it_cannot_both_be_set() -> None:
+    for texts in (["inner.rate.x=4", "inner.rate=1"], ["inner.rate=1", "inner.rate.x=4"]):
+        with pytest.raises(
+            ConfigError, match=r"inner\.rate.* cannot both be set: one is a part of the other"
+        ):
+            from_assignments(texts)
+    assert from_assignments(["inner.rate=1", "inner.rates=2"]) == {"inner": {"rate": 1, "rates": 2}}
+
+
 def test_settings_that_differ_are_named() -> None:
     assert differing(Outer(), Outer()) == []
     assert differing(Outer(), Outer(flag=True, inner=Inner(sizes=(1, 3)))) == ["flag", "inner.sizes"]

@@ -7,7 +7,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from babywalk.cli.options import add_data, add_json, add_split, command, parted, say, say_json
+from babywalk.assets.trained import built_in_models
+from babywalk.cli.options import (
+    add_data,
+    add_json,
+    add_split,
+    add_text,
+    command,
+    degrees,
+    parted,
+    say,
+    say_json,
+)
+from babywalk.errors import ConfigError
 
 
 def add_commands(commands: Any) -> None:
@@ -45,7 +57,8 @@ def _add_train(commands: Any) -> None:
     train.add_argument(
         "--preset",
         metavar="NAME",
-        help="paper, small, objects (for object features) or tiny (default: the recipe's, or small)",
+        help="paper, small, objects (for object features), demo (shorter than small) or tiny (for tests); "
+        "default: the recipe's, or small",
     )
     train.add_argument(
         "--set",
@@ -68,12 +81,14 @@ def _add_train(commands: Any) -> None:
 def _train(options: argparse.Namespace) -> None:
     from babywalk import experiments
     from babywalk.config import from_assignments, merged
+    from babywalk.training.begun import read_begun
 
     settings = from_assignments(options.set)
     if options.seed is not None:
         settings = merged({"seed": options.seed}, settings)
     named = [options.config.stem if options.config else options.agent, options.task]
     run = options.run or Path("runs") / "-".join(part for part in named if part)
+    _check_folder(run)
     done = experiments.train_agent(
         options.agent,
         options.data,
@@ -90,7 +105,15 @@ def _train(options: argparse.Namespace) -> None:
     for stage, best in done.bests.items():
         say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
     say(f"The model is {run / 'model.safetensors'}, after {done.total:,} iterations.")
-    say(f"Next: babywalk evaluate {run} --data {options.data} --on r2r,r4r --split val_unseen")
+    tasks = ",".join(dict.fromkeys(["r2r", read_begun(run).config().task]))
+    say(f"Next: babywalk evaluate {run} --data {options.data} --on {tasks} --split val_unseen")
+
+
+def _check_folder(run: Path) -> None:
+    """A run is kept in a folder, which may be new."""
+    there = next(place for place in (run, *run.parents) if place.exists())
+    if not there.is_dir():
+        raise ConfigError(f"{there}: is a file. Give --run a new folder, or that of a run with --resume.")
 
 
 def _add_curves(commands: Any) -> None:
@@ -178,13 +201,28 @@ def _add_follow(commands: Any) -> None:
         "follow",
         "let a trained agent follow an instruction that you type",
         'babywalk follow runs/babywalk --house dollhouse_025 --viewpoint d025-v017 "Exit the living room."',
+        "babywalk follow dollhouse --data demo/data --house dollhouse_025 --viewpoint d025-v017 --heading 90 "
+        '"Turn left."',
+        "babywalk follow runs/babywalk --house dollhouse_025 --viewpoint d025-v017 --picture walk.png "
+        '"Exit the room."',
     )
-    follow.add_argument("model", type=Path, metavar="RUN", help="a run's directory, or a model's file")
-    follow.add_argument("text", metavar="TEXT", help="the instruction")
+    follow.add_argument(
+        "model",
+        type=Path,
+        metavar="RUN",
+        help=f"a run's directory, a model's file, or a built-in model: {', '.join(built_in_models())}",
+    )
+    add_text(follow, "the instruction")
     follow.add_argument("--data", type=Path, metavar="DIR", help="default: what the run was trained on")
-    follow.add_argument("--house", required=True, metavar="SCAN")
+    follow.add_argument("--house", required=True, metavar="SCAN", help="the house it is in, as dollhouse_025")
     follow.add_argument("--viewpoint", required=True, metavar="ID", help="where the agent stands")
-    follow.add_argument("--heading", type=float, default=0.0, metavar="DEGREES", help="0 is north, 90 east")
+    follow.add_argument(
+        "--heading",
+        type=degrees,
+        default=0.0,
+        metavar="DEGREES",
+        help="where it looks, -360 to 360: 0 is north (default), 90 east",
+    )
     follow.add_argument("--picture", type=Path, metavar="FILE", help="draw the walk: png, svg or pdf")
     add_json(follow)
     follow.set_defaults(run_command=_follow)
@@ -211,6 +249,11 @@ def _follow(options: argparse.Namespace) -> None:
             if move.step == number:
                 read = ", ".join(word for word, _ in sorted(move.words, key=lambda pair: -pair[1])[:3])
                 say(f"   {move.at} -> {move.to or 'STOP':<12} {move.probability:4.0%}  read: {read}")
+    for number, left in enumerate(found.unread):
+        if left:
+            say(f"Step {number + 1} is longer than the agent reads: its last {len(left)} words are left out.")
+    if found.unknown:
+        say(f"Not known to the agent: {', '.join(found.unknown)}.")
     say(f"Path: {' '.join(found.path)}")
     if options.picture:
         say(f"Drawn in {options.picture}")

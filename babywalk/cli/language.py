@@ -13,6 +13,7 @@ from babywalk.cli.options import (
     add_json,
     add_seed,
     add_tagger,
+    add_text,
     cell,
     command,
     say,
@@ -268,7 +269,7 @@ def add_segment(commands: Any) -> None:
         'babywalk segment "Walk past the couch and go up the stairs. Stop by the bed."',
         'babywalk segment --mode sentence "Turn left. Go to the door. Wait."',
     )
-    segment.add_argument("text", metavar="TEXT", help="the instruction; - reads it from standard input")
+    add_text(segment, "the instruction, or - to read it from standard input")
     segment.add_argument("--mode", default="template", help="template (the six rules, default) or sentence")
     segment.add_argument(
         "--reading", default="either", help="of rule 5: both, either (default) or either-strict"

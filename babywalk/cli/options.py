@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,8 +18,8 @@ def say(text: str) -> None:
 
 
 def parted(text: str) -> list[str]:
-    """Names with commas between them."""
-    return [name.strip() for name in text.split(",")]
+    """Names with commas between them, each once."""
+    return list(dict.fromkeys(name.strip() for name in text.split(",")))
 
 
 def say_json(value: Any) -> None:
@@ -29,15 +30,25 @@ def say_json(value: Any) -> None:
 class Parser(argparse.ArgumentParser):
     """A parser that answers a mistake with one sentence."""
 
+    takes_text = False  # True where more words than expected are most likely a text without quotes
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse what is left over here, so that a command's mistakes lead to the command's own help."""
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            hint = "; put the text in quotes" if self.takes_text else ""
+            self.error(f"unrecognized arguments: {' '.join(left)}{hint}")
+        return found, left
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and stop."""
         sys.stderr.write(f"babywalk: {message}. Try '{self.prog} --help'.\n")
         raise SystemExit(USER_ERROR)
 
 
-def command(commands: Any, name: str, what: str, *examples: str) -> argparse.ArgumentParser:
+def command(commands: Any, name: str, what: str, *examples: str) -> Parser:
     """A command with its examples under its help."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         name,
         help=what,
         description=what[0].upper() + what[1:] + ".",
@@ -47,6 +58,12 @@ def command(commands: Any, name: str, what: str, *examples: str) -> argparse.Arg
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     return parser
+
+
+def add_text(parser: Parser, what: str) -> None:
+    """A text of several words, as one argument."""
+    parser.add_argument("text", metavar="TEXT", help=f"{what}, in quotes")
+    parser.takes_text = True
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -110,6 +127,14 @@ def add_measuring(parser: argparse.ArgumentParser) -> None:
     )
     add_seed(parser)
     add_json(parser)
+
+
+def degrees(text: str) -> float:
+    """An angle."""
+    with suppress(ValueError):
+        if abs(angle := float(text)) <= 360:
+            return angle
+    raise argparse.ArgumentTypeError(f"{text!r} is no heading; give degrees from -360 to 360")
 
 
 def named_file(text: str) -> tuple[str, Path]:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from babywalk.assets.trained import built_in_models
 from babywalk.cli.options import (
     add_data,
     add_json,
@@ -58,9 +59,15 @@ def _add_evaluate(commands: Any) -> None:
         "babywalk evaluate shortest --data data --on r2r --split val_unseen",
         "babywalk evaluate random --data data --on r2r,r4r --split val_seen --seeds 10",
         "babywalk evaluate runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
+        "babywalk evaluate runs/babywalk --data data --on r4r --split val_unseen --trajectories walks",
+        "babywalk evaluate runs/babywalk --data data --on r2r,r4r --split val_unseen --by-length words",
     )
     evaluate.add_argument(
-        "agent", nargs="?", metavar="AGENT", help="stop, random, shortest, or a run's directory or model"
+        "agent",
+        nargs="?",
+        metavar="AGENT",
+        help="stop, random, shortest, a run's directory, a model's file, or a built-in model: "
+        + ", ".join(built_in_models()),
     )
     evaluate.add_argument("--agent", dest="named", metavar="NAME", help="the same, as an option")
     add_data(evaluate)
@@ -72,7 +79,10 @@ def _add_evaluate(commands: Any) -> None:
         "--seeds", type=int, default=1, metavar="N", help="walk N times, with seeds S, S+1, ... (default: 1)"
     )
     evaluate.add_argument(
-        "--trajectories", type=Path, metavar="DIR", help="keep what was walked, a result file per task"
+        "--trajectories",
+        type=Path,
+        metavar="DIR",
+        help="keep what was walked, as r4r_val_unseen.json; of a sample, as r4r_val_unseen_40.json",
     )
     evaluate.add_argument(
         "--baby-steps",

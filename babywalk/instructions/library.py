@@ -21,6 +21,8 @@ from babywalk.instructions.sentences import WordLists
 from babywalk.instructions.tagging import stop_words, tagger_notes
 from babywalk.ragged import starts
 
+UNALIGNED = "proportional"  # the method where nothing was aligned
+
 
 def segment_splits(
     dataset: Dataset,
@@ -101,7 +103,7 @@ def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple
     if kept:
         return kept[0].joined(steps.sentences), kept[1]
     states = task.paths.lengths[task.chain_of(np.arange(len(task)))]
-    return replace(steps, ends=proportional(steps.words, states)), "proportional"
+    return replace(steps, ends=proportional(steps.words, states)), UNALIGNED
 
 
 def kept_aligned(dataset: Dataset, task: Task) -> BabySteps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from babywalk.config import check_amounts, check_counts, check_positive, check_shares
 from babywalk.errors import ConfigError, unknown
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.policies.parts.memory import SUMMARIES
@@ -45,9 +46,10 @@ class PolicyConfig:
         ):
             if value not in known:
                 raise unknown(field, value, known)
-        for field in ("hidden", "action", "words", "max_moves", "max_words"):
-            if getattr(self, field) < 1:
-                raise ConfigError(f"{field} = {getattr(self, field)} is too small; give at least 1.")
+        check_counts(self, "hidden", "action", "words", "max_moves", "max_words")
+        check_amounts(self, "gamma", "likeness")
+        check_positive(self, "feature_gain")
+        check_shares(self, "dropout", "feature_dropout", "history_dropout")
         if self.hidden % 2:
             raise ConfigError(
                 f"hidden = {self.hidden} cannot be halved for two directions; give an even number."
@@ -56,12 +58,3 @@ class PolicyConfig:
             raise ConfigError(
                 f"step_size = {self.step_size} is no number of characters; give 0 for any size, or more."
             )
-        if self.likeness < 0:
-            raise ConfigError(f"likeness = {self.likeness} is no size; give 0 or more.")
-        if self.feature_gain <= 0:
-            raise ConfigError(f"feature_gain = {self.feature_gain} hides all features; give more than 0.")
-        for field in ("dropout", "feature_dropout", "history_dropout"):
-            if not 0 <= getattr(self, field) < 1:
-                raise ConfigError(
-                    f"{field} = {getattr(self, field)} is no share; give 0 or more and less than 1."
-                )

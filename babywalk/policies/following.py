@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import torch
@@ -11,7 +12,8 @@ import torch
 from babywalk.assets.tokens import tokenise
 from babywalk.buildings.houses import Houses
 from babywalk.episodes.joining import TASKS
-from babywalk.errors import ConfigError, unknown
+from babywalk.episodes.vocabulary import Vocabulary
+from babywalk.errors import ConfigError, few, unknown
 from babywalk.instructions.segmenting import segment
 from babywalk.navigation.world import STOP, Poses, poses_at
 from babywalk.policies.lessons import Lesson, Walked
@@ -43,6 +45,8 @@ class Followed:
     path: tuple[str, ...]  # viewpoints, the start first
     steps: tuple[str, ...]  # the Baby-Steps it made of the instruction
     moves: tuple[Move, ...]
+    unknown: tuple[str, ...]  # words that it does not know
+    unread: tuple[tuple[str, ...], ...]  # of each Baby-Step the words after those that it reads
 
 
 def follow(
@@ -50,22 +54,21 @@ def follow(
 ) -> Followed:
     """Cut the instruction by what it says, and walk its Baby-Steps one after another.
 
-    The heading is in radians, 0 north and growing clockwise.
+    The heading is in radians from -2 pi to 2 pi, 0 north and growing clockwise.
     """
-    if not math.isfinite(heading):
-        raise ConfigError(f"The heading {heading} is no angle.")
+    _check_given(house, viewpoint, heading, instruction)
     numbers = houses.viewpoints(house)
     if viewpoint not in numbers:
         raise unknown(f"Viewpoint of {house}", viewpoint, numbers)
     config = model.config
     steps = [step.text for step in segment(instruction, config.cut)]
-    if not steps:
-        raise ConfigError("The instruction has no words.")
     told = [tokenise(step) for step in steps]
+    strange = _unknown_words(told, model.vocabulary)
     scale = _walks(model, max(len(words) for words in told)) if config.steps == "whole" else 1
-    words = [step[: config.max_words * scale] for step in told]
+    longest = config.max_words * scale
+    words = [step[:longest] for step in told]
     known = model.vocabulary.encode(steps).tokens
-    rows = Ragged.of([known[row][: config.max_words * scale].tolist() for row in range(len(steps))])
+    rows = Ragged.of([known[row][:longest].tolist() for row in range(len(steps))])
     model.network.eval()
     with torch.inference_mode():
         lesson = _lesson(rows, poses_at([numbers[viewpoint]], [heading]), config.max_moves * scale)
@@ -73,7 +76,34 @@ def follow(
     names = houses.names
     path = tuple(names[number] for number in journey.viewpoints()[0][0])
     moves = tuple(_move(moment, names, words[moment.step]) for moment in journey.moments)
-    return Followed(house, path, tuple(steps), moves)
+    unread = tuple(tuple(step[longest:]) for step in told)
+    return Followed(house, path, tuple(steps), moves, strange, unread)
+
+
+def _check_given(house: object, viewpoint: object, heading: object, instruction: object) -> None:
+    """Names and instruction are text, the heading is an angle: whoever calls from Python may err."""
+    for what, given in (("house", house), ("viewpoint", viewpoint), ("instruction", instruction)):
+        if not isinstance(given, str):
+            raise ConfigError(f"The {what} must be text; found {given!r}.")
+    # Beyond a turn it is most likely in degrees. NaN is within nothing.
+    if not (isinstance(heading, Real) and abs(float(heading)) <= 2 * math.pi):
+        raise ConfigError(
+            f"The heading {heading!r} is no angle. Give it in radians, from -2 pi to 2 pi: pi / 2 is east."
+        )
+
+
+def _unknown_words(told: list[list[str]], vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The words of an instruction that are not in a vocabulary, if any of its words is."""
+    words = dict.fromkeys(word for step in told for word in step if any(map(str.isalnum, word)))
+    if not words:
+        raise ConfigError("The instruction has no words. Say where to go, as in 'Walk to the kitchen.'")
+    strange = tuple(word for word in words if word not in vocabulary.numbers)
+    if len(strange) == len(words):
+        raise ConfigError(
+            f"The agent knows no word of the instruction: {few(strange)}. "
+            "Say it in words that it was trained on, as in 'Walk to the kitchen.'"
+        )
+    return strange
 
 
 def _walks(model: Model, words: int) -> int:

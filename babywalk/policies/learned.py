@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from babywalk.episodes.task import Task
 from babywalk.errors import DataError
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.library import identified
-from babywalk.navigation.observation import Observer
+from babywalk.navigation.observation import ORIENTATION, Observer
 from babywalk.navigation.world import World
 from babywalk.policies.agent import Index, Trajectories
 from babywalk.policies.following import Followed, follow
@@ -41,7 +42,7 @@ class LearnedAgent:
             self.config = replace(self.config, steps=steps, step_size=step_size)
         self.dataset = dataset
         self.observer = observer_for(model.features, dataset, gain=model.config.feature_gain)
-        check_widths(model, self.observer)
+        check_widths(model, self.observer, dataset.folder)
         self.guide = Guide(model.network, self.observer)
         self._lessons: dict[int, Lessons] = {}
 
@@ -54,7 +55,10 @@ class LearnedAgent:
         return self._lessons[id(task)]
 
     def follow(self, house: str, viewpoint: str, heading: float, instruction: str) -> Followed:
-        """Follow an instruction that somebody types; see `Followed` for what comes back."""
+        """Follow an instruction that somebody types; see `Followed` for what comes back.
+
+        The heading is in radians from -2 pi to 2 pi, 0 north and growing clockwise.
+        """
         return follow(self.model, self.guide, self.dataset.houses, house, viewpoint, heading, instruction)
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
@@ -101,11 +105,11 @@ def observer_for(spec: str, dataset: Dataset, *, gain: float = 1.0) -> Observer:
     return Observer.of(World.of(dataset.houses), features).to("cpu").louder(gain)
 
 
-def check_widths(model: Model, observer: Observer) -> None:
-    """A model sees only features of the widths that it was trained with."""
+def check_widths(model: Model, observer: Observer, folder: Path) -> None:
+    """A model sees only features of the widths that it was trained with; `folder` is whose they are."""
     if (observer.view_width, observer.candidate_width) != (model.view_width, model.action_width):
         raise DataError(
-            f"The model was trained on features {model.features!r} of {model.view_width} numbers per view "
-            f"and {model.action_width} per action; here there are {observer.view_width} and "
-            f"{observer.candidate_width}."
+            f"The model was trained on features {model.features!r} of {model.view_width - ORIENTATION} "
+            f"numbers per view; those of {folder} have {observer.view_width - ORIENTATION}. "
+            "Name the data that it was trained on, or train an agent on these."
         )

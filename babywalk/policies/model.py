@@ -96,8 +96,7 @@ def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = 
 
 def load_model(path: Path) -> Model:
     """Read a model from its file, from the directory of a run or of published weights, or by its name."""
-    path = find_model(path) or path
-    file = path / "model.safetensors" if path.is_dir() else path
+    file = _file(find_model(path) or path)
     tensors, about = read_tensors(file, _FORMAT)
     record = Record.of(file, "the header", about)
     for field in ("policy", "facts"):
@@ -128,6 +127,20 @@ def load_model(path: Path) -> Model:
     )
 
 
+def _file(path: Path) -> Path:
+    """The model's file, where a directory is given instead."""
+    file = path / "model.safetensors" if path.is_dir() else path
+    if file == path or file.exists():
+        return file
+    if not (path / "config.json").exists():
+        raise DataError(f"{path}: holds no model. Give the directory of a run or of published weights.")
+    best = sorted((path / "best").glob("*.safetensors"))
+    raise DataError(
+        f"{path}: holds no model yet: its first stage has not ended. Go on with --resume"
+        f"{f', or take {best[-1]}' if best else ''}."
+    )
+
+
 def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> None:
     """Load weights into a network, all of them and no others; half precision becomes the network's own."""
     own = network.state_dict()
@@ -144,6 +157,10 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
             )
         if tensor.dtype not in (own[name].dtype, torch.float16):
             raise DataError(f"{file}: weight {name!r} is {tensor.dtype}; expected {own[name].dtype}.")
+        if not tensor.isfinite().all():
+            raise DataError(
+                f"{file}: weight {name!r} holds what is no number. Take a model of before it diverged."
+            )
     network.load_state_dict(dict(tensors))
 
 

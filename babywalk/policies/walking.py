@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from babywalk.buildings.panorama import COLUMNS
+from babywalk.errors import BabyWalkError
 from babywalk.navigation.observation import ORIENTATION, Observer
 from babywalk.navigation.world import STOP, Poses
 from babywalk.policies.lessons import Lesson, Walked
@@ -49,8 +50,17 @@ class Moment:
 Choice = Callable[[Decision, Tensor, Tensor, Tensor], Tensor]
 
 
+class SpoiledError(BabyWalkError, FloatingPointError):
+    """A network whose scores are no numbers."""
+
+    def __init__(self) -> None:
+        super().__init__("an action's score is no number: the weights are spoiled")
+
+
 def greedy(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG001
     """The best action."""
+    if decision.logits.isnan().any():
+        raise SpoiledError
     return decision.logits.argmax(dim=1)
 
 
@@ -63,7 +73,7 @@ def draw_action(logits: Tensor) -> Tensor:
     """(B,) actions by their probability, from scores (B, K)."""
     shares = logits.softmax(dim=1)
     if shares.isnan().any():
-        raise FloatingPointError("an action's score is no number")
+        raise SpoiledError
     return torch.multinomial(shares, 1)[:, 0]
 
 

@@ -23,6 +23,7 @@ class Progress:
     """Where a run stands."""
 
     stage: int = 0
+    name: str = ""  # of the stage that is under way
     iteration: int = 0  # done in this stage
     total: int = 0  # done in all stages
     baseline: float = 0.0  # running mean of rewards in this stage

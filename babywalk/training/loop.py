@@ -7,13 +7,14 @@ what is drawn depends on the seed, the stage and the iteration alone, and a chec
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from babywalk.errors import BabyWalkError
+from babywalk.errors import BabyWalkError, ConfigError
 from babywalk.policies.model import Model, put_weights, save_model
 from babywalk.progress import progress as bar
 from babywalk.seeding import generator
@@ -24,7 +25,8 @@ from babywalk.training.log import Log
 from babywalk.training.stages import Outcome, Stage
 
 _INERTIA = 0.95  # of the running mean of rewards
-_LOG_EVERY = 20
+_LOG_EVERY = 20  # iterations
+_LOG_AT_LEAST = 10  # times in a stage
 
 Evaluate = Callable[[], dict[str, float]]  # measures of the model as it is now; SDTW among them
 
@@ -42,6 +44,8 @@ class Trainer:
         self.run, self.model, self.stages, self.config, self.evaluate = run, model, stages, config, evaluate
         self.network = model.network
         self.last = run / "last.safetensors"
+        self.unproven = run / "unproven.safetensors"  # a checkpoint from which nobody has gone on yet
+        self.awaits_proof = False
         self.progress = Progress()
         self.average: dict[str, Tensor] | None = None
         self.optimiser_state: dict[int, dict[str, Tensor]] = {}
@@ -51,6 +55,28 @@ class Trainer:
         if self.last.exists():
             self.progress, average, self.optimiser_state = load_checkpoint(self.last, self.model)
             self.average = average or None
+            self._check_way()
+
+    @property
+    def left(self) -> Sequence[Stage]:
+        """Stages that are not over yet."""
+        return self.stages[self.progress.stage :]
+
+    def _check_way(self) -> None:
+        """Refuse settings with which the run could not have come to where it is."""
+        progress, names = self.progress, [stage.name for stage in self.stages]
+        under_way = [progress.name] if progress.iteration and progress.name else []
+        way = [*progress.bests, *under_way]
+        if names[: len(way)] != way:
+            raise ConfigError(
+                f"{self.run}: its stages so far are {', '.join(way)}; with these settings they would be "
+                f"{', '.join(names) or 'none'}. Leave out what changes them, or begin another run."
+            )
+        if progress.iteration and progress.iteration >= self.left[0].iterations:
+            raise ConfigError(
+                f"{self.run}: {self.left[0].name} has made {progress.iteration:,} iterations already. "
+                "Give it more than that, or leave the setting out."
+            )
 
     def run_all(self) -> Progress:
         """All stages that are left."""
@@ -73,6 +99,7 @@ class Trainer:
 
     def _run_stage(self, stage: Stage, log: Log) -> None:
         optimiser = self._optimiser(stage)
+        self.progress.name = stage.name
         self.network.train()
         if (self.progress.stage or self.config.begin_from) and not self.progress.iteration:
             # A stage that only loses hands on what it was given.
@@ -102,16 +129,10 @@ class Trainer:
         torch.manual_seed(int(generator(self.config.seed, stage.name, "torch", iteration).integers(2**62)))
         for group in optimiser.param_groups:
             group["lr"] = stage.learning_rate * _schedule(self.config, stage, iteration)
-        try:
+        with self._numbers(stage, iteration):
             outcome = stage.iterate(iteration, progress.baseline)
             norm = descend(self.network, optimiser, outcome.loss, stage.clip)
-        except FloatingPointError as error:
-            kept = f"The last good state is in {self.last}; lower the learning rate and resume."
-            lost = "There is no checkpoint yet; lower the learning rate and begin another run."
-            raise DivergedError(
-                f"{stage.name.capitalize()}, iteration {iteration}: {error}. "
-                f"{kept if self.last.exists() else lost}"
-            ) from None
+        self._prove()
         self._average()
         if outcome.reward is not None:
             first = progress.iteration == 0
@@ -120,7 +141,8 @@ class Trainer:
             )
         progress.iteration += 1
         progress.total += 1
-        if progress.iteration % _LOG_EVERY == 0:
+        often = min(_LOG_EVERY, max(1, stage.iterations // _LOG_AT_LEAST))
+        if progress.iteration % often == 0:
             values = {**outcome.report, "gradient": norm}
             log.add(progress.total, stage.name, progress.iteration, values)
         return outcome
@@ -128,7 +150,8 @@ class Trainer:
     def _validate(self, stage: Stage, iteration: int, log: Log) -> None:
         """Measure the model, and keep it if it is the best of its stage, or if the last is wanted."""
         with self._averaged():
-            measures = self.evaluate()
+            with self._numbers(stage, iteration):
+                measures = self.evaluate()
             log.add(self.progress.total, stage.name, iteration, {f"val {k}": v for k, v in measures.items()})
             if measures["SDTW"] > self.progress.best or self.config.hand_on == "last":
                 self.progress.best = measures["SDTW"]
@@ -146,6 +169,7 @@ class Trainer:
         self.progress = Progress(stage=progress.stage + 1, total=progress.total, bests=bests)
         save_model(self.run / "model.safetensors", self.model)
         self._keep(self._optimiser(stage))
+        self._prove()  # it was measured
 
     def _optimiser(self, stage: Stage) -> torch.optim.Optimizer:
         """A fresh one, or that of a resumed stage."""
@@ -157,7 +181,30 @@ class Trainer:
         return optimiser
 
     def _keep(self, optimiser: torch.optim.Optimizer) -> None:
-        save_checkpoint(self.last, self.model, optimiser, self.average, self.progress)
+        """Write a checkpoint, which takes the place of the last when an iteration has gone on from it.
+
+        Weights that were just learned may be of no use: a score that is no number shows in the next.
+        """
+        save_checkpoint(self.unproven, self.model, optimiser, self.average, self.progress)
+        self.awaits_proof = True
+
+    def _prove(self) -> None:
+        if self.awaits_proof:
+            self.unproven.replace(self.last)
+            self.awaits_proof = False
+
+    @contextmanager
+    def _numbers(self, stage: Stage, iteration: int) -> Iterator[None]:
+        """Where a score, a loss or a gradient is no number, the run ends with its last good state."""
+        try:
+            yield
+        except FloatingPointError as error:
+            kept = f"The last good state is in {self.last}; lower the learning rate and resume."
+            lost = "There is no checkpoint yet; lower the learning rate and begin another run."
+            raise DivergedError(
+                f"{stage.name.capitalize()}, iteration {iteration}: {error}. "
+                f"{kept if self.last.exists() else lost}"
+            ) from None
 
     def _best(self, stage: Stage) -> Path:
         return self.run / "best" / f"{stage.name.replace(' ', '_')}.safetensors"

@@ -31,22 +31,23 @@ class Recipe:
         if self.agent not in AGENTS:
             raise unknown(where, self.agent, AGENTS)
 
-    def base(self, preset: str | None = None) -> dict[str, Any]:
-        """What the agent sets over a preset, its own or another."""
-        chosen = preset or self.preset
-        if chosen not in PRESETS:
-            raise unknown(f"{self.file}: preset" if self.file and not preset else "Preset", chosen, PRESETS)
-        return merged(PRESETS[chosen], AGENTS[self.agent])
-
     def config(self, *, preset: str | None = None, over: Mapping[str, Any] | None = None) -> TrainingConfig:
         """Every setting: the preset's, over them the agent's, the recipe's, and at last those in `over`."""
-        base = merged(self.base(preset), self.settings)
-        where = f"{self.agent}, preset {preset or self.preset}"
+        chosen = preset or self.preset
+        check_preset(chosen, f"{self.file}: preset" if self.file and not preset else "Preset")
+        base = merged(merged(PRESETS[chosen], AGENTS[self.agent]), self.settings)
+        where = f"{self.agent}, preset {chosen}"
         if self.file:
             # First without what the command line sets: a mistake in the file is told as the file's.
             from_table(TrainingConfig, base, where=str(self.file))
             where += f", {self.file}"
         return from_table(TrainingConfig, merged(base, over or {}), where=where)
+
+
+def check_preset(name: str, what: str = "Preset") -> None:
+    """Refuse a preset that there is not."""
+    if name not in PRESETS:
+        raise unknown(what, name, PRESETS)
 
 
 def read_recipe(file: Path) -> Recipe:

@@ -50,7 +50,10 @@ def _known(answers: Sequence[Answer], task: Task, file: Path) -> Sequence[Answer
         raise DataError(f"{file}: {len(twice):,} instructions are answered more than once: {few(twice)}.")
     missing = [id_ for id_ in expected if id_ not in given]
     if missing:
-        raise DataError(f"{file}: {len(missing):,} instructions of {where} have no answer: {few(missing)}.")
+        sample = f" For answers to a sample, give --split {task.split}:{len(given)}." if given else ""
+        raise DataError(
+            f"{file}: {len(missing):,} instructions of {where} have no answer: {few(missing)}.{sample}"
+        )
     return answers
 
 

@@ -28,7 +28,7 @@ from babywalk.policies.parts import recurrent
 from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.parts.scene import Scene, Taken
 from babywalk.policies.parts.text import Reading
-from babywalk.policies.walking import Guide, greedy, sampled
+from babywalk.policies.walking import Guide, SpoiledError, greedy, sampled
 from babywalk.ragged import Ragged
 from babywalk.training.stages import advice
 
@@ -216,6 +216,14 @@ def test_no_one_walks_longer_than_allowed(lessons: Lessons, model: Model, task: 
     limited = replace(lessons, moves=4)
     journey = Guide(model.network, _observer(task)).walk(limited.whole(np.array([1])), never_stop)
     assert len(journey.moments) == 4
+
+
+def test_nobody_walks_by_scores_that_are_no_numbers(lessons: Lessons, model: Model, task: Task) -> None:
+    with torch.no_grad():
+        model.network.first_state.weight.fill_(torch.nan)
+    for choose in (greedy, sampled):
+        with pytest.raises(SpoiledError, match="an action's score is no number"):
+            Guide(model.network, _observer(task)).walk(lessons.whole(np.array([0])), choose)
 
 
 def test_walking_greedily_is_repeatable(lessons: Lessons, model: Model, task: Task) -> None:

@@ -178,6 +178,9 @@ def test_loading_is_strict(tmp_path: Path) -> None:
     save_file({**tensors, name: torch.zeros(2, 2)}, file, metadata=header)
     with pytest.raises(DataError, match=r"'first_state\.weight' has the shape \(2, 2\); expected \(8, 8\)"):
         load_model(file)
+    save_file({**tensors, name: torch.full((8, 8), torch.nan)}, file, metadata=header)
+    with pytest.raises(DataError, match=r"'first_state\.weight' holds what is no number\. Take a model of"):
+        load_model(file)
     for about, message in (
         ([], "the header is no table"),
         ({"format": "babywalk model 1", "facts": {}}, "has no field 'policy'; expected a table"),
@@ -200,14 +203,29 @@ def test_loading_is_strict(tmp_path: Path) -> None:
         load_model(tmp_path / "none.safetensors")
 
 
+def test_a_directory_without_a_model_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"holds no model\. Give the directory of a run or of published"):
+        load_model(tmp_path)
+    (tmp_path / "config.json").touch()
+    with pytest.raises(DataError, match=r"its first stage has not ended\. Go on with --resume\.$"):
+        load_model(tmp_path)
+    best = tmp_path / "best" / "imitation.safetensors"
+    save_model(best, model())
+    with pytest.raises(DataError, match=re.escape(f"Go on with --resume, or take {best}.")):
+        load_model(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"decoder": "coatend"}, r"decoder 'coatend' is not known\. Did you mean 'coattend'\?"),
         ({"steps": "words"}, r"steps 'words' is not known"),
         ({"hidden": 7}, r"hidden = 7 cannot be halved"),
-        ({"hidden": 0}, r"hidden = 0 is too small"),
-        ({"dropout": 1.0}, r"dropout = 1\.0 is no share"),
+        ({"hidden": 0}, r"hidden = 0 cannot work\. Give at least 1\."),
+        ({"dropout": 1.0}, r"dropout = 1\.0 cannot work\. Give a share from 0 to below 1\."),
+        ({"gamma": float("nan")}, r"gamma = nan cannot work\. Give 0 or more\."),
+        ({"gamma": float("inf")}, r"gamma = inf cannot work"),
+        ({"feature_gain": float("nan")}, r"feature_gain = nan cannot work\. Give more than 0\."),
     ],
 )
 def test_a_policy_that_cannot_be(options: dict[str, object], message: str) -> None:

@@ -45,7 +45,10 @@ def test_answers_come_in_the_order_of_the_task(tmp_path: Path, task: Task) -> No
     ("change", "message"),
     [
         ({"9_9": ("0",), "8_8": ("0",)}, r"r\.json: 2 ids are not in r2r val: 9_9, 8_8\."),
-        ({"1_1": None, "2_0": None}, r"2 instructions of r2r val have no answer: 1_1, 2_0\."),
+        (
+            {"1_1": None, "2_0": None},
+            r"r2r val have no answer: 1_1, 2_0\. For answers to a sample, give --split val:3\.",
+        ),
         ({"1_2": ()}, r"1 trajectories are empty: 1_2\. Give at least the start\."),
         ({"1_0": ("0", "2")}, r"1 trajectories jump between viewpoints without an edge: 1_0\."),
         ({"1_0": ("1", "2")}, r"1 trajectories do not begin at their start: 1_0\."),

@@ -170,7 +170,7 @@ def test_from_the_command_line(
 ) -> None:
     data = str(aligned_dollhouse)
     recipes.evaluate_agent("random", aligned_dollhouse, ["r4r"], "val_seen:30", trajectories=tmp_path)
-    results = str(tmp_path / "r4r_val_seen.json")
+    results = str(tmp_path / "r4r_val_seen_30.json")
     base = ["--data", data, "--task", "r4r", "--split", "val_seen:30", "--json"]
     assert main(["diagnose", results, *base, "--figure", str(tmp_path / "f.svg")]) == 0
     of_file = json.loads(capsys.readouterr().out)
