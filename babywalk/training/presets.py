@@ -31,15 +31,15 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
         "reinforce": {
             "iterations": 100,
-            "batches": [16, 12, 8, 8],
-            "learning_rate": 2e-4,
+            "batches": [16, 16, 16, 16],
+            "learning_rate": 1e-4,
             "weight_decay": 1e-5,
             "baseline": "instruction",
             "imitation": 0.3,
         },
         "averaging": 0.995,
-        "validate_every": 50,
-        "validate_on": "val_seen:300",
+        "validate_every": 100,
+        "validate_on": "val_seen:900",  # fewer do not tell what a lecture gives from luck
         "checkpoint_every": 100,
     },
     "tiny": {
