@@ -116,6 +116,13 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def check_folder(folder: Path, instead: str) -> None:
+    """Refuse a path that cannot become a folder, since a file is there or on the way."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not there.is_dir():
+        raise ConfigError(f"{there}: is a file. {instead}")
+
+
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
     """A folder, made if it is not there, that no other process works in as long as the block lasts.

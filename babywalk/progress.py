@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -9,12 +10,23 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 Item = TypeVar("Item")
+_WIDTH = 80  # columns, where a terminal does not tell
+_WORDS_ONLY = "{desc} {n_fmt}/{total_fmt} {elapsed}<{remaining} {rate_fmt}{postfix}"
 
 
 def progress(
-    items: Iterable[Item], what: str, *, total: int | None = None, done: int = 0, unit: str = ""
+    items: Iterable[Item],
+    what: str,
+    *,
+    total: int | None = None,
+    done: int = 0,
+    unit: str = "",
+    words_only: bool = False,
 ) -> tqdm[Item]:
-    """Walk through `items` with a bar labelled `what`; `done` of the total came before them."""
+    """Walk through `items` with a bar labelled `what`; `done` of the total came before them.
+
+    With `words_only` none is drawn, which leaves a narrow terminal room for a status.
+    """
     return tqdm(
         items,
         desc=what,
@@ -22,10 +34,20 @@ def progress(
         initial=done,
         unit=unit or "it",
         delay=2,
-        dynamic_ncols=True,
+        bar_format=_WORDS_ONLY if words_only else None,
         disable=None,
         leave=False,
+        **_width(),
     )
+
+
+def _width() -> dict[str, Any]:
+    """That of the terminal as it changes; some say that they have no columns."""
+    try:
+        known = os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except (OSError, ValueError):  # no terminal, or nothing that has a number
+        known = True
+    return {"dynamic_ncols": True} if known else {"ncols": _WIDTH}
 
 
 def tell(text: str) -> None:

@@ -22,7 +22,7 @@ from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
 from babywalk.errors import ConfigError, DataError, unknown
-from babywalk.files import replacing_folder, write_json
+from babywalk.files import check_folder, replacing_folder, write_json
 from babywalk.instructions.agreement import Agreement, agreement
 from babywalk.instructions.babysteps import BabySteps, walks_with_steps
 from babywalk.instructions.identification import READINGS, IdentificationConfig
@@ -47,6 +47,7 @@ from babywalk.validation.evaluation import (
     Evaluation,
     by_length,
     check_goals,
+    check_length,
     evaluate,
     summarise,
     walk_all,
@@ -208,6 +209,10 @@ def evaluate_agent(
 
     With `step_size` it is told instructions in steps of about so many characters.
     """
+    if length:
+        check_length(length)
+    if trajectories:
+        check_folder(trajectories, "Give --trajectories a folder.")
     dataset = Dataset(folder)
     agent = _agent(name, dataset, seed, step_size)
     reports = []
@@ -235,6 +240,8 @@ def evaluate_single_steps(
     length: str | None = None,
 ) -> list[Report]:
     """Let an agent walk each aligned Baby-Step alone, and score it against the expert's stretch of path."""
+    if length:
+        check_length(length)
     dataset = Dataset(folder)
     agent = _agent(name, dataset, seed)
     reports = []
@@ -392,7 +399,7 @@ def _report(
         split=found.task.split,
         episodes=len(found.task),
         measures=summarise(found, seed=seed, per_path=per_path, paths=paths),
-        by_length=by_length(found, length) if length else [],
+        by_length=by_length(found, length, per_path=per_path, paths=paths) if length else [],
     )
 
 

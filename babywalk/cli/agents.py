@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,13 @@ from babywalk.cli.options import (
     command,
     degrees,
     parted,
+    quoted,
     say,
     say_json,
+    some_path,
 )
-from babywalk.errors import ConfigError
+from babywalk.files import check_folder
+from babywalk.progress import tell
 
 
 def add_commands(commands: Any) -> None:
@@ -49,7 +54,7 @@ def _add_train(commands: Any) -> None:
     add_data(train)
     train.add_argument(
         "--run",
-        type=Path,
+        type=some_path,
         metavar="DIR",
         help="where the run is kept (default: runs/ and the agent or recipe, and the task if it is given)",
     )
@@ -88,17 +93,18 @@ def _train(options: argparse.Namespace) -> None:
         settings = merged({"seed": options.seed}, settings)
     named = [options.config.stem if options.config else options.agent, options.task]
     run = options.run or Path("runs") / "-".join(part for part in named if part)
-    _check_folder(run)
-    done = experiments.train_agent(
-        options.agent,
-        options.data,
-        run,
-        task=options.task,
-        preset=options.preset,
-        settings=settings,
-        recipe=options.config,
-        resume=options.resume,
-    )
+    check_folder(run, "Give --run a new folder, or that of a run with --resume.")
+    with _resumable(run):
+        done = experiments.train_agent(
+            options.agent,
+            options.data,
+            run,
+            task=options.task,
+            preset=options.preset,
+            settings=settings,
+            recipe=options.config,
+            resume=options.resume,
+        )
     if options.json:
         say_json(asdict(done))
         return
@@ -106,14 +112,22 @@ def _train(options: argparse.Namespace) -> None:
         say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
     say(f"The model is {run / 'model.safetensors'}, after {done.total:,} iterations.")
     tasks = ",".join(dict.fromkeys(["r2r", read_begun(run).config().task]))
-    say(f"Next: babywalk evaluate {run} --data {options.data} --on {tasks} --split val_unseen")
+    say(
+        f"Next: babywalk evaluate {quoted(run)} --data {quoted(options.data)} --on {tasks} --split val_unseen"
+    )
 
 
-def _check_folder(run: Path) -> None:
-    """A run is kept in a folder, which may be new."""
-    there = next(place for place in (run, *run.parents) if place.exists())
-    if not there.is_dir():
-        raise ConfigError(f"{there}: is a file. Give --run a new folder, or that of a run with --resume.")
+@contextmanager
+def _resumable(run: Path) -> Iterator[None]:
+    """Whoever is stopped hears how to go on."""
+    from babywalk.training.begun import has_begun
+
+    try:
+        yield
+    except (KeyboardInterrupt, OSError):
+        if has_begun(run):
+            tell(f"{run}: is kept. To go on with it, give the same command and --resume.")
+        raise
 
 
 def _add_curves(commands: Any) -> None:
@@ -192,7 +206,7 @@ def _publish(options: argparse.Namespace) -> None:
         say_json(asdict(done))
         return
     say(f"{done.folder}: model.safetensors ({size(done.bytes)}) and README.md, which you may want to read.")
-    say(f"Next: babywalk evaluate {done.folder} --data DATA --on r4r --split val_unseen")
+    say(f"Next: babywalk evaluate {quoted(done.folder)} --data DATA --on r4r --split val_unseen")
 
 
 def _add_follow(commands: Any) -> None:

@@ -18,6 +18,7 @@ from babywalk.cli.options import (
     cell,
     command,
     named_file,
+    quoted,
     say,
     say_json,
 )
@@ -187,7 +188,7 @@ def _data_build(options: argparse.Namespace) -> None:
         return
     header = ["task", "split", "instructions", "paths", "of"]
     say(table(header, [[cell(row[name]) for name in header] for row in rows]))
-    say(f"Next: babywalk data stats --data {options.data}")
+    say(f"Next: babywalk data stats --data {quoted(options.data)}")
 
 
 def _add_hold_out(commands: Any) -> None:

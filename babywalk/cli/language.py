@@ -16,6 +16,7 @@ from babywalk.cli.options import (
     add_text,
     cell,
     command,
+    quoted,
     say,
     say_json,
 )
@@ -101,7 +102,7 @@ def _data_segment(options: argparse.Namespace) -> None:
         return
     header = ["split", "instructions", "steps", "mean"]
     say(table(header, [[cell(row[name]) for name in header] for row in rows]))
-    say(f"Next: babywalk data stats --data {options.data}")
+    say(f"Next: babywalk data stats --data {quoted(options.data)}")
 
 
 def _add_landmarks(commands: Any) -> None:
@@ -137,7 +138,7 @@ def _data_landmarks(options: argparse.Namespace) -> None:
     for example in report.examples:
         found = ", ".join(f"{name} {chance:.0%}" for name, chance in example.found)
         say(f"\n{example.text}\n  named: {', '.join(example.named) or '-'}\n  found: {found}")
-    say(f"\nNext: babywalk data align r4r --data {options.data} --method paper")
+    say(f"\nNext: babywalk data align r4r --data {quoted(options.data)} --method paper")
 
 
 def _add_align(commands: Any) -> None:
@@ -194,7 +195,8 @@ def _data_align(options: argparse.Namespace) -> None:
         say_json(rows)
         return
     say(table(["task", "split", "instructions", "steps"], rows))
-    say(f"Next: babywalk train babywalk --data {options.data} --task {options.tasks[0]} --run runs/babywalk")
+    data, task = quoted(options.data), options.tasks[0]
+    say(f"Next: babywalk train babywalk --data {data} --task {task} --run runs/babywalk")
 
 
 def _add_speak(commands: Any) -> None:
@@ -253,10 +255,11 @@ def _data_speak(options: argparse.Namespace) -> None:
         say(f"  {text}")
     for split, value in made.perplexity.items():
         say(f"Perplexity of what people said in {split}: {value:.1f}")
+    data = quoted(options.data)
     say(
         f"{made.walks:,} described walks in the split {made.split}. "
-        f"Next: babywalk data segment --data {options.data} --splits {made.split} && "
-        f"babywalk data align r2r --data {options.data} --splits {made.split}"
+        f"Next: babywalk data segment --data {data} --splits {made.split} && "
+        f"babywalk data align r2r --data {data} --splits {made.split}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -127,6 +128,18 @@ def add_measuring(parser: argparse.ArgumentParser) -> None:
     )
     add_seed(parser)
     add_json(parser)
+
+
+def quoted(path: Path) -> str:
+    """A path as a shell wants it, for commands that one may copy."""
+    return shlex.quote(str(path))
+
+
+def some_path(text: str) -> Path:
+    """A path; an empty text, as of a variable that nobody has set, would be the folder one is in."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; give a path")
+    return Path(text)
 
 
 def degrees(text: str) -> float:

@@ -109,6 +109,10 @@ class TrainingConfig:
         )
         check_parts(self, "imitation.teacher_share", "imitation.decay_from", "reinforce.discount", "mirror")
         check_shares(self, "averaging")
+        if not -(2**63) <= self.seed < 2**63:
+            raise ConfigError(
+                f"seed = {self.seed} cannot work. Give a whole number from -2^63 to below 2^63."
+            )
         if self.imitation.teacher not in TEACHERS:
             raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
         if any(size < 0 for size in self.imitation.sizes):

@@ -105,7 +105,7 @@ class Trainer:
             # A stage that only loses hands on what it was given.
             self._validate(stage, 0, log)
         left = range(self.progress.iteration, stage.iterations)
-        shown = bar(left, stage.name, total=stage.iterations, done=left.start, unit="it")
+        shown = bar(left, stage.name, total=stage.iterations, done=left.start, words_only=True)
         for iteration in shown:
             outcome = self._iterate(stage, optimiser, iteration, log)
             shown.set_postfix_str(self._status(outcome), refresh=False)
@@ -118,10 +118,11 @@ class Trainer:
 
     def _status(self, outcome: Outcome) -> str:
         """What the iteration gave and the best validation so far, for whoever watches."""
-        parts = [f"{name} {value:.3f}" for name, value in outcome.report.items()]
+        told = {name: f"{name} {value:.2f}" for name, value in outcome.report.items()}
+        first = [told.pop(name) for name in ("loss", "reward") if name in told]
         if self.progress.best >= 0:
-            parts.append(f"best SDTW {100 * self.progress.best:.1f}")
-        return ", ".join(parts)
+            first.append(f"best SDTW {100 * self.progress.best:.1f}")
+        return ", ".join([*first, *told.values()])  # a narrow terminal cuts the end
 
     def _iterate(self, stage: Stage, optimiser: torch.optim.Optimizer, iteration: int, log: Log) -> Outcome:
         progress = self.progress

@@ -102,9 +102,7 @@ def summarise(
     """
     values, groups = evaluation.scores.table(), evaluation.paths if paths is None else paths
     if per_path:
-        _, groups = np.unique(groups, return_inverse=True)
-        count = np.bincount(groups)
-        values = np.stack([np.bincount(groups, column) / count for column in values.T], axis=1)
+        values = _means_of_paths(values, groups)
         groups = np.arange(len(values))
     low, high = confidence(values, seed=seed, groups=groups)
     return {
@@ -113,23 +111,46 @@ def summarise(
     }
 
 
-def by_length(evaluation: Evaluation, what: str = "words") -> list[Group]:
-    """Means of the measures for ever longer instructions ("words") or paths ("metres")."""
-    table = evaluation.scores.table()
-    return [
-        Group(
-            lengths=lengths,
-            episodes=int(chosen.sum()),
-            means=dict(zip(MEASURES, table[chosen].mean(axis=0).tolist(), strict=True)),
-        )
-        for lengths, chosen in length_groups(evaluation, what).items()
-    ]
+def by_length(
+    evaluation: Evaluation,
+    what: str = "words",
+    *,
+    per_path: bool = False,
+    paths: NDArray[np.int64] | None = None,
+) -> list[Group]:
+    """Means of the measures for ever longer instructions ("words") or paths ("metres").
+
+    With `per_path` every path of a group counts once; `per_path` and `paths` as in `summarise`.
+    """
+    table, groups = evaluation.scores.table(), []
+    paths = evaluation.paths if paths is None else paths
+    for lengths, chosen in length_groups(evaluation, what).items():
+        values = table[chosen]
+        if per_path:
+            values = _means_of_paths(values, paths[chosen])
+        means = dict(zip(MEASURES, values.mean(axis=0).tolist(), strict=True))
+        groups.append(Group(lengths=lengths, episodes=int(chosen.sum()), means=means))
+    return groups
+
+
+def _means_of_paths(
+    values: NDArray[np.float64],  # (E, M)
+    paths: NDArray[np.int64],  # (E,)
+) -> NDArray[np.float64]:  # (P, M) of each path that there is
+    _, which = np.unique(paths, return_inverse=True)
+    count = np.bincount(which)
+    return np.stack([np.bincount(which, column) / count for column in values.T], axis=1)
+
+
+def check_length(what: str) -> None:
+    """Refuse a kind of length that there is not."""
+    if what not in LENGTHS:
+        raise unknown("Length", what, LENGTHS)
 
 
 def length_groups(evaluation: Evaluation, what: str) -> dict[str, NDArray[np.bool_]]:
     """Ranges of lengths, and which episodes (E,) fall into each."""
-    if what not in LENGTHS:
-        raise unknown("Length", what, LENGTHS)
+    check_length(what)
     lengths, width = LENGTHS[what]
     bins = (lengths(evaluation) // width).astype(np.int64)
     return {
