@@ -39,6 +39,8 @@ class ReinforceConfig:
     samples: int = 8  # walks of each instruction
     learning_rate: float = 1e-4
     weight_decay: float = 5e-4
+    warm_up: int = 0  # as in imitation, in each lecture
+    decay_from: float = 1.0  # likewise
     reward: str = "fidelity"
     discount: float = 0.95
     clip: float = 1.0
@@ -97,6 +99,7 @@ class TrainingConfig:
             "reinforce.lectures",
             "reinforce.learning_rate",
             "reinforce.weight_decay",
+            "reinforce.warm_up",
             "reinforce.entropy",
             "reinforce.imitation",
             "threads",
@@ -107,7 +110,14 @@ class TrainingConfig:
             "reinforce.clip",
             "reinforce.temperature",
         )
-        check_parts(self, "imitation.teacher_share", "imitation.decay_from", "reinforce.discount", "mirror")
+        check_parts(
+            self,
+            "imitation.teacher_share",
+            "imitation.decay_from",
+            "reinforce.decay_from",
+            "reinforce.discount",
+            "mirror",
+        )
         check_shares(self, "averaging")
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(

@@ -129,7 +129,7 @@ class Trainer:
         # Dropout and sampled actions too depend on nothing but seed, stage and iteration.
         torch.manual_seed(int(generator(self.config.seed, stage.name, "torch", iteration).integers(2**62)))
         for group in optimiser.param_groups:
-            group["lr"] = stage.learning_rate * _schedule(self.config, stage, iteration)
+            group["lr"] = stage.learning_rate * schedule(stage, iteration)
         with self._numbers(stage, iteration):
             outcome = stage.iterate(iteration, progress.baseline)
             norm = descend(self.network, optimiser, outcome.loss, stage.clip)
@@ -268,12 +268,9 @@ class _Swapped:
             self.network.load_state_dict(self.own)
 
 
-def _schedule(config: TrainingConfig, stage: Stage, iteration: int) -> float:
+def schedule(stage: Stage, iteration: int) -> float:
     """The share of the learning rate at an iteration: a linear rise, a plateau, a linear fall."""
-    if stage.name != "imitation":
-        return 1.0
-    chosen = config.imitation
-    rise = min(1.0, (iteration + 1) / chosen.warm_up) if chosen.warm_up else 1.0
-    begin = chosen.decay_from * stage.iterations
+    rise = min(1.0, (iteration + 1) / stage.warm_up) if stage.warm_up else 1.0
+    begin = stage.decay_from * stage.iterations
     fall = 1.0 if iteration < begin else (stage.iterations - iteration) / max(1.0, stage.iterations - begin)
     return rise * fall

@@ -42,6 +42,8 @@ class Stage(Protocol):
     iterations: int
     learning_rate: float
     weight_decay: float
+    warm_up: int
+    decay_from: float
     clip: float
 
     def iterate(self, iteration: int, baseline: float) -> Outcome:
@@ -65,6 +67,7 @@ class Imitation:
         self.iterations = config.imitation.iterations
         self.learning_rate = config.imitation.learning_rate
         self.weight_decay = config.imitation.weight_decay
+        self.warm_up, self.decay_from = config.imitation.warm_up, config.imitation.decay_from
         self.clip = config.imitation.clip
 
     def iterate(self, iteration: int, baseline: float) -> Outcome:  # noqa: ARG002
@@ -144,6 +147,7 @@ class Lecture:
         self.iterations = self.config.iterations
         self.learning_rate = self.config.learning_rate
         self.weight_decay = self.config.weight_decay
+        self.warm_up, self.decay_from = self.config.warm_up, self.config.decay_from
         self.clip = self.config.clip
 
     def iterate(self, iteration: int, baseline: float) -> Outcome:
