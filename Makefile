@@ -21,7 +21,7 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY)  ## create .venv and install (done by the other targets when needed)
 
-demo: $(READY)  ## build the built-in data and show it (in demo/)
+demo: $(READY)  ## build a world, train two agents in it, compare and draw them (in demo/)
 	@$(RUN) -m babywalk demo $(DEMO)
 
 check: $(READY)  ## lint, format, types, import order

@@ -27,7 +27,7 @@ from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
 from babywalk.progress import tell
 from babywalk.recipes import draw_in_house
-from babywalk.validation.evaluation import evaluate, walk_all
+from babywalk.validation.evaluation import check_goals, evaluate, walk_all
 from babywalk.validation.figures.house import Trajectory
 
 try:
@@ -114,6 +114,7 @@ def train_agent(
         )
     stages = training_stages(config, guide, imitated, rewarded, teacher)
     watched = dataset.task(config.task, config.validate_on)
+    check_goals(watched)
     agent = LearnedAgent(model, dataset)
 
     def evaluate_now() -> dict[str, float]:

@@ -204,23 +204,27 @@ def evaluate_agent(
     length: str | None = None,
     trajectories: Path | None = None,
     step_size: int | None = None,
+    luck: int | None = None,
 ) -> list[Report]:
     """Let an agent walk tasks and score it; its trajectories are kept in files of a folder, by `result_file`.
 
-    With `step_size` it is told instructions in steps of about so many characters.
+    With `step_size` it is told instructions in steps of about so many characters. `luck` is the seed of an
+    agent that draws, where it is not that of all else. Of a split without goals there is no report, and
+    trajectories alone.
     """
     if length:
         check_length(length)
     if trajectories:
         check_folder(trajectories, "Give --trajectories a folder.")
     dataset = Dataset(folder)
-    agent = _agent(name, dataset, seed, step_size)
+    agent = _agent(name, dataset, seed if luck is None else luck, step_size)
     reports = []
-    for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
+    for loaded in _loaded(dataset, tasks, split, seed, measured=trajectories is None):
         walked = walk_all(agent, loaded)
         if trajectories:
             write_results(result_file(trajectories, loaded.name, split), as_answers(walked, loaded))
-        reports.append(_report(evaluate(loaded, walked), seed, per_path, length))
+        if loaded.walks.has_goals:
+            reports.append(_report(evaluate(loaded, walked), seed, per_path, length))
     return reports
 
 
@@ -238,20 +242,31 @@ def evaluate_single_steps(
     seed: int = 0,
     per_path: bool = False,
     length: str | None = None,
+    luck: int | None = None,
 ) -> list[Report]:
-    """Let an agent walk each aligned Baby-Step alone, and score it against the expert's stretch of path."""
+    """Let an agent walk each aligned Baby-Step alone, and score it against the expert's stretch of path.
+
+    `luck` as in `evaluate_agent`.
+    """
     if length:
         check_length(length)
     dataset = Dataset(folder)
-    agent = _agent(name, dataset, seed)
+    agent = _agent(name, dataset, seed if luck is None else luck)
     reports = []
-    for loaded in [dataset.task(task, split, seed=seed) for task in tasks]:
-        check_goals(loaded)
+    for loaded in _loaded(dataset, tasks, split, seed, measured=True):
         single = SingleSteps.of(kept_aligned(dataset, loaded))
         found = evaluate(single.task, walk_steps(agent, single))
         report = _report(found, seed, per_path, length, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
+
+
+def _loaded(dataset: Dataset, tasks: Sequence[str], split: str, seed: int, *, measured: bool) -> list[Task]:
+    """Tasks to walk; whether what is to be measured has goals is known before anyone walks."""
+    found = [dataset.task(task, split, seed=seed) for task in tasks]
+    for task in found if measured else []:
+        check_goals(task)
+    return found
 
 
 def compare_results(files: Sequence[Path], layout: Layout, names: Sequence[str] = ()) -> str:

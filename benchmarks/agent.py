@@ -44,11 +44,13 @@ from babywalk.policies.parts.decoder import Decision
 from babywalk.policies.walking import Guide
 from babywalk.training.config import ReinforceConfig, TrainingConfig
 from babywalk.training.loop import descend, fresh_optimiser
+from babywalk.training.presets import AGENTS, PRESETS
 from babywalk.training.stages import Imitation, Lecture, Stage
 
 WIDTH = 2048  # numbers per view
 Shape = Sequence[int]
-WHOLE = {"steps": "whole", "memory": "none"}
+PAPER = PRESETS["paper"]["policy"]
+WHOLE = PAPER | AGENTS["seq2seq"]["policy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class Scene:
 
 
 def imitation(scene: Scene) -> Measured:
-    model = scene.model(PolicyConfig())
+    model = scene.model(PolicyConfig(**PAPER))
     guide = Guide(model.network, scene.observer)
     stage = Imitation(guide, [scene.lessons("r4r", model)], scene.teacher, TrainingConfig(seed=scene.seed))
     return learning(scene, model, stage, 3 if scene.quick else 12)
@@ -145,7 +147,7 @@ def imitation(scene: Scene) -> Measured:
 
 def lecture(k: int) -> Callable[[Scene], Measured]:
     def run(scene: Scene) -> Measured:
-        model = scene.model(PolicyConfig())
+        model = scene.model(PolicyConfig(**PAPER))
         guide = Guide(model.network, scene.observer)
         lessons = scene.lessons("r4r", model)
         stage = Lecture(guide, [lessons], scene.teacher, TrainingConfig(seed=scene.seed), k)
@@ -190,7 +192,7 @@ def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
 
 def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
     def run(scene: Scene) -> Measured:
-        model = scene.model(PolicyConfig())
+        model = scene.model(PolicyConfig(**PAPER))
         loaded = scene.dataset.task(task, "val_unseen")
         steps = identified(scene.dataset, loaded, model.config.cut)
         lessons = Lessons.of(steps, scene.world, model.vocabulary, model.config)

@@ -329,6 +329,29 @@ def test_single_baby_steps(
         assert message in capsys.readouterr().err
 
 
+def test_seeds_walk_the_same_instructions(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One who draws nothing does alike with all of them, also on a sample."""
+    base = ["evaluate", "stop", "--data", dollhouse, "--split", "val_unseen:5", "--seeds", "3"]
+    assert run(*base, "--json") == 0
+    first, *others = json.loads(capsys.readouterr().out).values()
+    assert len(others) == 2
+    assert others == [first, first]
+    assert run(*base, "--trajectories", "walks") == 2
+    assert "--trajectories keeps the walks of one seed. Leave out --seeds" in capsys.readouterr().err
+
+
+def test_a_split_without_goals_is_walked_for_the_leaderboard(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walks = tmp_path / "walks"
+    assert run("evaluate", "random", "--data", dollhouse, "--split", "test", "--trajectories", walks) == 0
+    said = capsys.readouterr().out
+    assert "test has no goals to measure against; trajectories are in" in said
+    assert f"Next: babywalk submit {walks / 'r2r_test.json'} --data {dollhouse} submission.json" in said
+    assert run("submit", walks / "r2r_test.json", "--data", dollhouse, tmp_path / "submission.json") == 0
+    assert json.loads((tmp_path / "submission.json").read_text())
+
+
 def test_results_side_by_side(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     base = ["--data", dollhouse, "--split", "val_unseen:10", "--json"]
     said = {"stop": ["--on", "r2r,r4r"], "random": ["--on", "r4r", "--seeds", "2"]}
@@ -411,5 +434,5 @@ def test_a_full_disk_gets_a_hint(
     assert run("data", "stats", "--data", dollhouse) == 2
     assert capsys.readouterr().err == (
         "babywalk: data/x: No space left on device. "
-        "Make room and run it again; what was there before is as it was.\n"
+        "Make room, then go on; what was there before is as it was.\n"
     )

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         full = error.errno == errno.ENOSPC
-        hint = " Make room and run it again; what was there before is as it was." if full else ""
+        hint = " Make room, then go on; what was there before is as it was." if full else ""
         return _fail(f"{where}{error.strerror or error}.{hint}")
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted; nothing half-written was kept.\n")

@@ -18,6 +18,7 @@ from babywalk.cli.options import (
     command,
     named_file,
     parted,
+    quoted,
     say,
     say_json,
 )
@@ -108,20 +109,28 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ConfigError("--trajectories keeps walks of whole instructions. Leave it out with --baby-steps.")
     if options.baby_steps and options.step_size is not None:
         raise ConfigError("--baby-steps are told as they are. Leave out --step-size.")
+    if options.seeds > 1 and options.trajectories:
+        raise ConfigError("--trajectories keeps the walks of one seed. Leave out --seeds, or give --seed.")
     agent = _one_agent(options)
     seeds = range(options.seed, options.seed + options.seeds)
     common = (agent, options.data, parted(options.on), options.split)
-    measuring = {"per_path": options.per_path, "length": options.by_length}
+    # All seeds walk the same instructions of a sample, so that they differ by the agent's luck alone.
+    measuring = {"seed": options.seed, "per_path": options.per_path, "length": options.by_length}
     reports = {
-        f"{agent} {seed}" if options.seeds > 1 else agent: recipes.evaluate_single_steps(
-            *common, seed=seed, **measuring
+        f"{agent} {luck}" if options.seeds > 1 else agent: recipes.evaluate_single_steps(
+            *common, luck=luck, **measuring
         )
         if options.baby_steps
         else recipes.evaluate_agent(
-            *common, seed=seed, trajectories=options.trajectories, step_size=options.step_size, **measuring
+            *common, luck=luck, trajectories=options.trajectories, step_size=options.step_size, **measuring
         )
-        for seed in seeds
+        for luck in seeds
     }
+    if not any(reports.values()) and not options.json:
+        file = recipes.result_file(options.trajectories, parted(options.on)[0], options.split)
+        say(f"{options.split} has no goals to measure against; trajectories are in {options.trajectories}.")
+        say(f"Next: babywalk submit {quoted(file)} --data {quoted(options.data)} submission.json")
+        return
     _say_reports(options, reports)
 
 

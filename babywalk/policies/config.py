@@ -11,6 +11,7 @@ from babywalk.policies.parts.memory import SUMMARIES
 
 DECODERS = ("coattend", "coground")
 STEPS = ("template", "sentence", "whole")
+CONTEXTS = ("joined", "mlp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,9 @@ class PolicyConfig:
     step_size: int = 0  # neighbouring steps are joined into ones of about so many characters; 0: they are not
     memory: str = "forgetting"
     gamma: float = 0.5  # of the forgetting memory
+    # g of equation 1: "mlp" is one before the action predictor, as in the paper's text; "joined" lets the
+    # predictor's own MLP read the summaries, as its authors' release does.
+    context: str = "joined"
     decoder: str = "coattend"
     hidden: int = 512
     action: int = 256  # numbers of an embedded action
@@ -42,6 +46,7 @@ class PolicyConfig:
         for field, value, known in (
             ("steps", self.steps, STEPS),
             ("memory", self.memory, SUMMARIES),
+            ("context", self.context, CONTEXTS),
             ("decoder", self.decoder, DECODERS),
         ):
             if value not in known:

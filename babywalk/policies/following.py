@@ -132,12 +132,13 @@ def _lesson(rows: Ragged, start: Poses, moves: int) -> Lesson:
 
 
 def _move(moment: Moment, names: tuple[str, ...], words: list[str]) -> Move:
-    share = moment.decision.logits[0].softmax(dim=0)
+    scores = moment.decision.logits[0]
+    share = scores.softmax(dim=0)
     action = int(moment.actions[0])
     here = int(moment.before.viewpoint[0])
     choices = {"STOP": float(share[STOP])}
     for number in range(1, len(share)):
-        if float(share[number]) > 0:
+        if scores[number].isfinite():
             choices[names[int(moment.choices[0, number])]] = float(share[number])
     weights = moment.decision.word_weights[0].tolist()
     return Move(

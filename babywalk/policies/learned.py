@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,7 +11,7 @@ import torch
 from babywalk.buildings.features import open_features
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
-from babywalk.errors import DataError
+from babywalk.errors import DataError, few
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.library import identified
 from babywalk.navigation.observation import ORIENTATION, Observer
@@ -42,7 +41,7 @@ class LearnedAgent:
             self.config = replace(self.config, steps=steps, step_size=step_size)
         self.dataset = dataset
         self.observer = observer_for(model.features, dataset, gain=model.config.feature_gain)
-        check_widths(model, self.observer, dataset.folder)
+        check_features(model, self.observer, dataset)
         self.guide = Guide(model.network, self.observer)
         self._lessons: dict[int, Lessons] = {}
 
@@ -105,11 +104,21 @@ def observer_for(spec: str, dataset: Dataset, *, gain: float = 1.0) -> Observer:
     return Observer.of(World.of(dataset.houses), features).to("cpu").louder(gain)
 
 
-def check_widths(model: Model, observer: Observer, folder: Path) -> None:
-    """A model sees only features of the widths that it was trained with; `folder` is whose they are."""
+def check_features(model: Model, observer: Observer, dataset: Dataset) -> None:
+    """A model sees only features of the widths, and of the names if they have any, that it learned from."""
+    folder = dataset.folder
     if (observer.view_width, observer.candidate_width) != (model.view_width, model.action_width):
         raise DataError(
             f"The model was trained on features {model.features!r} of {model.view_width - ORIENTATION} "
             f"numbers per view; those of {folder} have {observer.view_width - ORIENTATION}. "
+            "Name the data that it was trained on, or train an agent on these."
+        )
+    found = open_features(folder, model.features, dataset.houses).columns
+    others = [
+        f"{own!r} ({other!r} here)" for own, other in zip(model.columns, found, strict=False) if own != other
+    ]
+    if others:
+        raise DataError(
+            f"The model was trained on features {model.features!r} with the columns {few(others)}. "
             "Name the data that it was trained on, or train an agent on these."
         )

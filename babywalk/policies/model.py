@@ -25,8 +25,8 @@ from babywalk.policies.config import PolicyConfig
 from babywalk.policies.network import Network
 from babywalk.tensors import read_tensors, write_tensors
 
-_FORMAT = "babywalk model 1"
-_REMEMBERING = ("trajectory", "memory")  # parts of the network that are for the memory alone
+FORMAT = "babywalk model 1"
+_REMEMBERING = ("trajectory", "memory", "context")  # parts of the network that are for the memory alone
 _DECIDING = "decoder."  # how the names of a decoder's weights begin
 
 
@@ -80,7 +80,7 @@ def new_model(
 def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = None) -> None:
     """Write a model, atomically; `weights` in place of those in the network."""
     about = {
-        "format": _FORMAT,
+        "format": FORMAT,
         "policy": asdict(model.config),
         "vocabulary": list(model.vocabulary.words),
         "word_width": int(model.network.text.vectors.weight.shape[1]),
@@ -97,7 +97,7 @@ def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = 
 def load_model(path: Path) -> Model:
     """Read a model from its file, from the directory of a run or of published weights, or by its name."""
     file = _file(find_model(path) or path)
-    tensors, about = read_tensors(file, _FORMAT)
+    tensors, about = read_tensors(file, FORMAT)
     record = Record.of(file, "the header", about)
     for field in ("policy", "facts"):
         if not isinstance(about.get(field), dict):
@@ -105,6 +105,7 @@ def load_model(path: Path) -> Model:
     config = from_table(PolicyConfig, about["policy"], where=f"{file}, policy")
     vocabulary = Vocabulary(tuple(record.texts("vocabulary")))
     columns = tuple(record.texts("columns")) if about.get("columns") else ()
+    _check_sizes(file, record, config, tensors)
     network = Network(
         config,
         vectors=torch.zeros(len(vocabulary), record.whole("word_width")),
@@ -125,6 +126,16 @@ def load_model(path: Path) -> Model:
         frozen_words=record.truth("frozen_words"),
         facts=about["facts"],
     )
+
+
+def _check_sizes(file: Path, record: Record, config: PolicyConfig, tensors: Mapping[str, Tensor]) -> None:
+    """Refuse a header that asks for a network larger than its weights, before room is made for it."""
+    widest = max((size for tensor in tensors.values() for size in tensor.shape), default=0)
+    named = {name: record.whole(name) for name in ("word_width", "view_width", "action_width")}
+    sizes = {"policy.hidden": config.hidden, "policy.action": config.action, **named}
+    for name, size in {**sizes, "policy.likeness": max(1, config.likeness)}.items():
+        if not 1 <= size <= widest:
+            raise DataError(f"{file}: the header says {name} = {size}, and no weight is of that size.")
 
 
 def _file(path: Path) -> Path:
@@ -165,7 +176,7 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
 
 
 def take_over(model: Model, other: Model, file: Path) -> None:
-    """Begin where another model ended; memory and decoder are taken where both have the same.
+    """Begin where another model ended; memory, context and decoder are taken where both have the same.
 
     So an agent that learns Baby-Steps begins with what one that reads whole instructions has learned, and one
     that decides in another way with how to read and to remember.
@@ -181,7 +192,9 @@ def take_over(model: Model, other: Model, file: Path) -> None:
         if name.split(".")[0] in _REMEMBERING:
             weights.pop(name, None)
             weights |= {name: own_weights[name]} if name in own_weights else {}
-    if model.config.decoder != other.config.decoder:
+    # A decoder reads the context, so it is another one where that is made otherwise.
+    deciding = [(each.config.decoder, each.network.context is None) for each in (model, other)]
+    if deciding[0] != deciding[1]:
         weights = {name: value for name, value in weights.items() if not name.startswith(_DECIDING)}
         weights |= {name: value for name, value in own_weights.items() if name.startswith(_DECIDING)}
     put_weights(model.network, weights, file)

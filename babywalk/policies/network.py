@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from babywalk.policies.config import PolicyConfig
 from babywalk.policies.parts.decoder import DECODERS, Decision, State
+from babywalk.policies.parts.dropout import Dropout
 from babywalk.policies.parts.likeness import Likeness
-from babywalk.policies.parts.memory import summary
+from babywalk.policies.parts.memory import Memory, evened, summary
 from babywalk.policies.parts.readers import Readers
 from babywalk.policies.parts.scene import Scene, Taken
 from babywalk.policies.parts.text import Reading, TextEncoder
@@ -47,8 +48,15 @@ class Network(nn.Module):
             else TrajectoryEncoder(view_width, action_width, hidden, dropout=config.dropout)
         )
         self.memory = summary(config.memory, hidden, 2 * hidden, gamma=config.gamma)
+        remembered = 3 * hidden
+        self.context = None
+        if config.context == "mlp" and config.memory != "none":
+            self.context = nn.Sequential(
+                nn.Linear(remembered, hidden), nn.ReLU(), Dropout(config.dropout), nn.Linear(hidden, hidden)
+            )
+            remembered = hidden
         self.decoder = DECODERS[config.decoder](
-            view_width, action_width, hidden, 3 * hidden, config.action, dropout=config.dropout
+            view_width, action_width, hidden, remembered, config.action, dropout=config.dropout
         )
         self.likeness = None
         if config.likeness and columns:
@@ -66,6 +74,16 @@ class Network(nn.Module):
         recalled: Tensor = self.trajectory(scene, actions, lengths)
         return recalled
 
+    def sum_up(self, memory: Memory, heeded: Tensor | None = None) -> Tensor:
+        """(B, M) z, the context in which a step is walked: g of both summaries (equation 1).
+
+        `heeded` (B, 1) is 0 for walkers who are to find their way as if nothing lay behind them, else 1.
+        """
+        summaries = self.memory.read(memory)
+        if heeded is not None:
+            summaries = summaries * heeded
+        return summaries if self.context is None else evened(self.context(summaries))
+
     def begin(self, readers: Readers) -> State:
         """The state in which a step begins: what was read, and no action before."""
         hidden = torch.tanh(self.first_state(readers.summary))
@@ -77,10 +95,10 @@ class Network(nn.Module):
         state: State,
         scene: Scene,
         readers: Readers,
-        memory: Tensor,  # (B, M) as read from the memory
+        context: Tensor,  # (B, M) of the step
     ) -> Decision:
         """Decide one action."""
-        decision: Decision = self.decoder(state, scene, readers, memory)
+        decision: Decision = self.decoder(state, scene, readers, context)
         if self.likeness is None:
             return decision
         more = self.likeness(decision.state.hidden, decision.word_weights, readers, scene)

@@ -153,8 +153,7 @@ class Guide:
             telling = text_of[behind + first[told_now] + step]
             readers = Readers.of(read, telling, copies)
             here = torch.nonzero(count[owner] > step)[:, 0]
-            context = self.network.memory.read(memory[here])
-            context = context if remembers is None else context * remembers[here]
+            context = self.network.sum_up(memory[here], None if remembers is None else remembers[here])
             moments = self._step(
                 step, here, first[owner[here]] + step, readers, context, poses[here], choose, seen_through,
                 lesson.moves,
@@ -226,7 +225,7 @@ class Guide:
         walkers: Tensor,
         rows: Tensor,
         readers: Readers,
-        memory: Tensor,
+        context: Tensor,
         poses: Poses,
         choose: Choice,
         channels: Tensor | None,
@@ -238,7 +237,7 @@ class Guide:
         for _ in range(moves):
             scene = self._scene(poses, None if channels is None else channels[walkers])
             state = state or self.network.begin(readers)
-            decision = self.network(state, scene, readers, memory)
+            decision = self.network(state, scene, readers, context)
             actions = choose(decision, walkers, poses.viewpoint, rows)
             after = self.observer.world.step(poses, actions)
             choices = self.observer.world.target[poses.viewpoint]
@@ -250,7 +249,7 @@ class Guide:
             poses = after
             if len(on) < len(walkers):
                 walkers, rows, poses, readers = walkers[on], rows[on], poses[on], readers[on]
-                state, memory = state[on], memory.index_select(0, on)
+                state, context = state[on], context.index_select(0, on)
         return moments
 
     def _remember(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from babywalk.policies.model import Model, put_weights
 from babywalk.policies.network import Network
 from babywalk.tensors import read_tensors, write_tensors
 
-_FORMAT = "babywalk checkpoint 2"
+_FORMAT = "babywalk checkpoint 3"
 
 
 @dataclass(slots=True)
@@ -28,6 +28,7 @@ class Progress:
     total: int = 0  # done in all stages
     baseline: float = 0.0  # running mean of rewards in this stage
     best: float = -1.0  # the highest validation SDTW of this stage
+    best_at: int = -1  # the iteration that had it
     bests: dict[str, float] = field(default_factory=dict)  # of the stages before, by name
 
 
@@ -56,30 +57,40 @@ def load_checkpoint(
     """Put the weights into a model; where the run stood, the averaged weights, the optimiser's state."""
     tensors, about = read_tensors(file, _FORMAT)
     for what, own in _learned_from(model).items():
-        if about[what] != own:
+        if about.get(what) != own:
             raise DataError(
                 f"{file}: was written with other {what} than there are here. "
                 "Go on with the data that the run was begun with."
             )
     network = model.network
     groups: dict[str, dict[str, Tensor]] = {"weights": {}, "average": {}, "optimiser": {}}
-    for name, tensor in tensors.items():
-        kind, _, rest = name.partition("/")
-        groups[kind][rest] = tensor
-    put_weights(network, groups["weights"], file)
     number = {name: index for index, name in enumerate(_names(network))}
     state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in groups["optimiser"].items():
-        key, _, weight = name.partition("/")
-        state.setdefault(number[weight], {})[key] = tensor
-    fields: dict[str, Any] = about["progress"]
-    return Progress(**fields), groups["average"], state
+    try:
+        for name, tensor in tensors.items():
+            kind, _, rest = name.partition("/")
+            groups[kind][rest] = tensor
+        for name, tensor in groups["optimiser"].items():
+            key, _, weight = name.partition("/")
+            state.setdefault(number[weight], {})[key] = tensor
+        progress = Progress(**about["progress"])
+    except (KeyError, TypeError) as error:
+        raise DataError(f"{file}: is no whole checkpoint ({error}). Begin another run.") from None
+    put_weights(network, groups["weights"], file)
+    return progress, groups["average"], state
 
 
 def _learned_from(model: Model) -> dict[str, str]:
-    """What the numbers of words and features stand for: equal shapes do not tell."""
-    words = "\n".join(model.vocabulary.words).encode()
-    return {"words": hashlib.sha256(words).hexdigest(), "features": model.features}
+    """What the numbers of words and features stand for, and how steps were aligned: shapes do not tell."""
+    return {
+        "words": _digest(model.vocabulary.words),
+        "features": f"{model.features} {_digest(model.columns)}",
+        "alignment": str(model.facts.get("alignment", "")),
+    }
+
+
+def _digest(words: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
 def _names(network: Network) -> list[str]:

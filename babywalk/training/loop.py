@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from babywalk.errors import BabyWalkError, ConfigError
+from babywalk.policies.model import FORMAT as MODEL
 from babywalk.policies.model import Model, put_weights, save_model
 from babywalk.progress import progress as bar
 from babywalk.seeding import generator
@@ -56,6 +57,7 @@ class Trainer:
             self.progress, average, self.optimiser_state = load_checkpoint(self.last, self.model)
             self.average = average or None
             self._check_way()
+            self._check_best()
 
     @property
     def left(self) -> Sequence[Stage]:
@@ -77,6 +79,19 @@ class Trainer:
                 f"{self.run}: {self.left[0].name} has made {progress.iteration:,} iterations already. "
                 "Give it more than that, or leave the setting out."
             )
+
+    def _check_best(self) -> None:
+        """Forget the best model of a stage whose file came after the checkpoint.
+
+        Going on as before brings it back; with other settings it would be of a way that was not taken.
+        """
+        progress = self.progress
+        if progress.best < 0:
+            return
+        file = self._best(self.left[0])
+        about = read_tensors(file, MODEL)[1] if file.exists() else {"facts": {}}
+        if about["facts"].get("iteration") != progress.best_at:
+            progress.best, progress.best_at = -1.0, -1
 
     def run_all(self) -> Progress:
         """All stages that are left."""
@@ -155,13 +170,13 @@ class Trainer:
                 measures = self.evaluate()
             log.add(self.progress.total, stage.name, iteration, {f"val {k}": v for k, v in measures.items()})
             if measures["SDTW"] > self.progress.best or self.config.hand_on == "last":
-                self.progress.best = measures["SDTW"]
+                self.progress.best, self.progress.best_at = measures["SDTW"], iteration
                 self.model.facts.update(stage=stage.name, iteration=iteration, validation=measures)
                 save_model(self._best(stage), self.model)
 
     def _finish(self, stage: Stage) -> None:
         """End a stage: its best model goes on, with a fresh optimiser."""
-        tensors, about = read_tensors(self._best(stage), "babywalk model 1")
+        tensors, about = read_tensors(self._best(stage), MODEL)
         put_weights(self.network, tensors, self._best(stage))
         self.model.facts.update(about["facts"])
         self.average, self.optimiser_state = None, {}

@@ -17,7 +17,7 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 # As published; good on a laptop's CPU; for tests. More of them are below.
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {},
+    "paper": {"policy": {"context": "mlp"}},
     "small": {
         "policy": {"hidden": 192, "action": 128, "words": 96, "dropout": 0.3, "feature_dropout": 0.2},
         "imitation": {

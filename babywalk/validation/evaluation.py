@@ -81,8 +81,8 @@ def check_goals(task: Task) -> None:
     """Nothing can be measured without goals."""
     if not task.walks.has_goals:
         raise ConfigError(
-            f"{task.name} {task.split} has no goals to measure against. "
-            f"Write its trajectories for the leaderboard with 'babywalk submit'."
+            f"{task.name} {task.split} has no goals to measure against. Choose another split; "
+            "for a leaderboard, 'babywalk evaluate' with --trajectories, then 'babywalk submit'."
         )
 
 
