@@ -40,13 +40,15 @@ _LOOK_EVERY = 2.0  # seconds
 _TELL_EVERY = 60.0
 
 
-def demo(folder: Path, *, seed: int = 0) -> Iterator[str]:
+def demo(
+    folder: Path, *, seed: int = 0, world: DollhouseConfig | None = None, preset: str = "demo"
+) -> Iterator[str]:
     """Do everything, and say what was done in lines for people."""
     data = folder / "data"
-    yield from _prepare(data)
+    yield from _prepare(data, world or DollhouseConfig())
     yield data_table(data_statistics(data, figure=folder / "lengths.png"))
     runs = {name: folder / f"{name}-{seed}" for name in _AGENTS}
-    yield from _train(data, runs, seed)
+    yield from _train(data, runs, seed, preset)
     yield f"\nMeasuring on {_SAMPLE.partition(':')[2]} unseen instructions of each task ..."
     reports = {name: _measure(str(run), data, run / "walks") for name, run in runs.items()}
     reports["random"] = _measure("random", data, folder / "random")
@@ -68,11 +70,11 @@ Try next:
   babywalk draw house.svg --data {data} --house dollhouse_001"""
 
 
-def _prepare(data: Path) -> Iterator[str]:
+def _prepare(data: Path, world: DollhouseConfig) -> Iterator[str]:
     """The data, the Baby-Steps and the alignment, each if it is not there."""
     if not data.exists():
-        yield "Building the Dollhouse: 30 houses with views, walks and instructions ..."
-        make_dollhouse(data, DollhouseConfig())
+        yield f"Building the Dollhouse: {world.houses} houses with views, walks and instructions ..."
+        make_dollhouse(data, world)
     dataset = Dataset(data)
     if not all(is_segmented(dataset, split) for split in dataset.splits):
         yield "Cutting instructions into Baby-Steps ..."
@@ -82,14 +84,14 @@ def _prepare(data: Path) -> Iterator[str]:
         align_data(data, ["r4r"], ["train"])
 
 
-def _train(data: Path, runs: dict[str, Path], seed: int) -> Iterator[str]:
+def _train(data: Path, runs: dict[str, Path], seed: int, preset: str) -> Iterator[str]:
     """Train both agents at once, a process and a thread each."""
     due = {name: run for name, run in runs.items() if not _finished(run)}
     if not due:
         return
     yield f"\nTraining {' and '.join(due)} on 4-room tasks (stopped and called again, it goes on) ..."
     begin = told = time.monotonic()
-    processes = {name: _start(name, data, run, seed) for name, run in due.items()}
+    processes = {name: _start(name, data, run, seed, preset) for name, run in due.items()}
     try:
         while any(process.poll() is None for process in processes.values()):
             time.sleep(_LOOK_EVERY)
@@ -105,9 +107,9 @@ def _train(data: Path, runs: dict[str, Path], seed: int) -> Iterator[str]:
             raise ConfigError(f"Training {name} failed; {due[name].with_suffix('.log')} tells why.")
 
 
-def _start(name: str, data: Path, run: Path, seed: int) -> subprocess.Popen[bytes]:
+def _start(name: str, data: Path, run: Path, seed: int, preset: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "babywalk", "train", name, "--data", str(data), "--run", str(run)]
-    command += ["--preset", "demo", "--seed", str(seed), "--set", "threads=1", "features=dollhouse"]
+    command += ["--preset", preset, "--seed", str(seed), "--set", "threads=1", "features=dollhouse"]
     command += ["--resume"] if (run / "config.json").exists() else []
     run.parent.mkdir(parents=True, exist_ok=True)
     with run.with_suffix(".log").open("ab") as log:
