@@ -7,53 +7,39 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from builders import connectivity, placed, walk
+from builders import placed, walk
+from square import TEXTS, square_lessons, square_model, square_observer, square_task
 
-from babywalk.buildings.houses import Houses
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.segmented import SegmentedTexts
-from babywalk.instructions.sentences import Sentence, spans
-from babywalk.navigation.observation import Observer
+from babywalk.instructions.sentences import Sentence
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, Poses, World
 from babywalk.policies import walking
-from babywalk.policies.config import PolicyConfig
 from babywalk.policies.learned import walk_lessons
 from babywalk.policies.lessons import Lessons
-from babywalk.policies.model import Model, new_model
+from babywalk.policies.model import Model
 from babywalk.policies.parts import recurrent
 from babywalk.policies.parts.decoder import Decision
+from babywalk.policies.parts.memory import SUMMARIES
 from babywalk.policies.parts.scene import Scene, Taken
 from babywalk.policies.parts.text import Reading
 from babywalk.policies.walking import Guide, SpoiledError, greedy, sampled
 from babywalk.ragged import Ragged
 from babywalk.training.stages import advice
 
-TEXTS = ["go north. then east. stop here.", "walk on now please."]
-
 
 @pytest.fixture
 def task() -> Task:
-    """A square: 0 south-west, 1 north of it, 2 north-east, 3 south-east; and 4, north of 2 and above."""
-    square = connectivity(
-        "h", [(0, 0, 0), (0, 2, 0), (2, 2, 0), (2, 0, 0), (2, 4, 2)], [(0, 1), (1, 2), (2, 3), (3, 0), (2, 4)]
-    )
-    houses = Houses.of([square])
-    walks = placed(houses, walk("h", [0, 1, 2, 4], 1, TEXTS[:1]), walk("h", [3, 2], 2, TEXTS[1:]))
-    return join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
+    return square_task()
 
 
 @pytest.fixture
 def lessons(task: Task) -> Lessons:
-    """Episode 0 in three steps that end at 1, 2 and 4; episode 1 in one."""
-    cut = [[Sentence(begin, end) for begin, end in spans(text)] for text in TEXTS]
-    segmented = SegmentedTexts.of(cut, frozenset())
-    steps = BabySteps(task, segmented, Ragged.of([[1, 1, 1], [1]]), Ragged.of([[1, 2, 3], [1]]))
-    vocabulary = Vocabulary.of(TEXTS, at_least=1)
-    return Lessons.of(steps, World.of(task.houses), vocabulary, PolicyConfig(max_words=3))
+    return square_lessons(task)
 
 
 def words(lessons: Lessons, rows: Ragged) -> list[str]:
@@ -99,22 +85,8 @@ def test_the_prefix_leaves_out_where_the_step_begins(lessons: Lessons) -> None:
 
 
 @pytest.fixture
-def model(lessons: Lessons, task: Task) -> Model:
-    observer = _observer(task)
-    return new_model(
-        PolicyConfig(hidden=8, action=4, words=5, dropout=0.0, max_moves=4),
-        Vocabulary.of(TEXTS, at_least=1),
-        None,
-        features="x",
-        view_width=observer.view_width,
-        action_width=observer.candidate_width,
-        seed=3,
-    )
-
-
-def _observer(task: Task) -> Observer:
-    views = np.random.default_rng(0).random((5, 36, 3), dtype=np.float32)
-    return Observer.over(World.of(task.houses), views).to("cpu")
+def model(task: Task) -> Model:
+    return square_model(square_observer(task))
 
 
 def test_who_follows_the_teacher_walks_the_described_path(lessons: Lessons, model: Model, task: Task) -> None:
@@ -127,7 +99,7 @@ def test_who_follows_the_teacher_walks_the_described_path(lessons: Lessons, mode
     ) -> torch.Tensor:
         return teacher.towards(viewpoints, goals[rows]).long()
 
-    journey = Guide(model.network, _observer(task)).walk(lesson, obey)
+    journey = Guide(model.network, square_observer(task)).walk(lesson, obey)
     viewpoints, views = journey.viewpoints()
     assert [viewpoints[row].tolist() for row in range(2)] == [[0, 1, 2, 4], [3, 2]]
     assert [views[row].tolist() for row in range(2)] == [[13, 12, 15, 24], [13, 12]]
@@ -146,16 +118,19 @@ def test_a_teacher_shows_the_shortest_way_or_the_expert_s(
     steps = BabySteps(detour, segmented, Ragged.of([[1]]), Ragged.of([[3]]))
     lesson = Lessons.of(steps, World.of(task.houses), model.vocabulary, model.config).whole(np.array([0]))
     shown = advice(lesson, Teacher.of(task.houses).to("cpu"), along=along)
-    journey = Guide(model.network, _observer(task)).walk(lesson, lambda _, __, at, rows: shown(at, rows))
+    journey = Guide(model.network, square_observer(task)).walk(
+        lesson, lambda _, __, at, rows: shown(at, rows)
+    )
     assert journey.viewpoints()[0][0].tolist() == walked
 
 
+@pytest.mark.parametrize("memory", SUMMARIES)
 def test_memory_kept_step_by_step_equals_memory_encoded_afresh(
-    lessons: Lessons, model: Model, task: Task
+    lessons: Lessons, task: Task, memory: str
 ) -> None:
     """Walked by oneself like the expert, or given as the expert's history: the last decision is the same."""
-    teacher = Teacher.of(task.houses).to("cpu")
-    guide = Guide(model.network.eval(), _observer(task))
+    teacher, observer = Teacher.of(task.houses).to("cpu"), square_observer(task)
+    guide = Guide(square_model(observer, memory=memory).network.eval(), observer)
 
     def last_logits(first: int) -> torch.Tensor:
         lesson = lessons.lesson(np.array([0]), np.array([first]), np.array([3]))
@@ -176,7 +151,7 @@ def test_memory_kept_step_by_step_equals_memory_encoded_afresh(
 def test_some_learn_as_if_nothing_lay_behind_them(lessons: Lessons, model: Model, task: Task) -> None:
     """Without their history, walkers decide at the third step as they would with no memory at all."""
     network = model.network.train()
-    guide = Guide(network, _observer(task))
+    guide = Guide(network, square_observer(task))
     lesson = lessons.lesson(np.array([0] * 64), np.array([2] * 64), np.array([3] * 64))
 
     def decided(share: float) -> torch.Tensor:
@@ -195,7 +170,7 @@ def test_some_learn_as_if_nothing_lay_behind_them(lessons: Lessons, model: Model
 def test_copies_share_what_was_read_and_walk_their_own_ways(
     lessons: Lessons, model: Model, task: Task
 ) -> None:
-    guide = Guide(model.network, _observer(task))
+    guide = Guide(model.network, square_observer(task))
     lesson = lessons.lesson(np.array([0, 1]), np.array([1, 0]), np.array([3, 1]))
     torch.manual_seed(0)
     journey = guide.walk(lesson, sampled, copies=6)
@@ -214,7 +189,7 @@ def test_no_one_walks_longer_than_allowed(lessons: Lessons, model: Model, task: 
         return torch.ones_like(viewpoints)
 
     limited = replace(lessons, moves=4)
-    journey = Guide(model.network, _observer(task)).walk(limited.whole(np.array([1])), never_stop)
+    journey = Guide(model.network, square_observer(task)).walk(limited.whole(np.array([1])), never_stop)
     assert len(journey.moments) == 4
 
 
@@ -223,11 +198,11 @@ def test_nobody_walks_by_scores_that_are_no_numbers(lessons: Lessons, model: Mod
         model.network.first_state.weight.fill_(torch.nan)
     for choose in (greedy, sampled):
         with pytest.raises(SpoiledError, match="an action's score is no number"):
-            Guide(model.network, _observer(task)).walk(lessons.whole(np.array([0])), choose)
+            Guide(model.network, square_observer(task)).walk(lessons.whole(np.array([0])), choose)
 
 
 def test_walking_greedily_is_repeatable(lessons: Lessons, model: Model, task: Task) -> None:
-    guide = Guide(model.network.eval(), _observer(task))
+    guide = Guide(model.network.eval(), square_observer(task))
     with torch.no_grad():
         one, two = (guide.walk(lessons.whole(np.array([0, 1])), greedy).viewpoints()[0] for _ in range(2))
     assert one.values.tolist() == two.values.tolist()
@@ -251,7 +226,7 @@ def test_what_lies_behind_several_is_encoded_once(
 
     monkeypatch.setattr(network, "read", reading)
     monkeypatch.setattr(network, "recall", recalling)
-    guide = Guide(network, _observer(task))
+    guide = Guide(network, square_observer(task))
 
     def learned(*steps: int) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         first = np.array(steps)
@@ -305,7 +280,7 @@ def test_nobody_encodes_what_will_not_be_read(
         return recall(scene, actions, lengths)
 
     monkeypatch.setattr(model.network, "recall", watched)
-    Guide(model.network, _observer(task)).walk(lessons.whole(np.array([0, 1, 0])), greedy)
+    Guide(model.network, square_observer(task)).walk(lessons.whole(np.array([0, 1, 0])), greedy)
     assert encoded == [2, 2]
 
 
@@ -315,7 +290,7 @@ def test_who_learns_nothing_walks_as_who_does(
     """With products kept, few walks at a time, and in any order of episodes: the same ways and scores."""
     monkeypatch.setattr(walking, "_AT_A_TIME", 1)  # less than any walk has
     monkeypatch.setattr(recurrent, "_AT_A_TIME", 3)
-    guide = Guide(model.network.eval(), _observer(task))
+    guide = Guide(model.network.eval(), square_observer(task))
     order = np.array([1, 0, 0, 1])
     plain = guide.walk(lessons.whole(order), greedy)
     with torch.no_grad():

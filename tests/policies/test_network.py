@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,8 +137,18 @@ def test_a_walk_is_remembered_alone_as_in_a_crowd() -> None:
     assert torch.allclose(together[:1], alone, atol=1e-6)
 
 
-def test_gradients_of_a_decision_are_right() -> None:
-    network = model().network.double()
+@pytest.fixture
+def doubles() -> Iterator[None]:
+    """Tensors that are made meanwhile are of double precision."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("doubles")
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_gradients_of_a_decision_are_right(decoder: str) -> None:
+    network = model(decoder=decoder).network.double()
     readers = Readers.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2])))
     inputs = (torch.randn(1, 8), torch.randn(1, 8), torch.randn(1, 24))
     here = scene([0], torch.float64)
@@ -146,7 +157,7 @@ def test_gradients_of_a_decision_are_right() -> None:
     def score(hidden: torch.Tensor, cell: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         return network(State(hidden, cell, before), here, readers, memory).logits
 
-    assert torch.autograd.gradcheck(score, tuple(one.double().requires_grad_() for one in inputs))
+    assert torch.autograd.gradcheck(score, tuple(one.requires_grad_() for one in inputs))
 
 
 def test_a_model_comes_back_to_the_bit(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
@@ -11,6 +11,7 @@ from babywalk.policies.parts import recurrent
 from babywalk.policies.parts.recurrent import BothWays, run
 
 LENGTHS = st.lists(st.integers(1, 7), min_size=1, max_size=9)
+unhurried = settings(deadline=None)  # a machine may have other things to do
 
 
 def rows(lengths: list[int], width: int = 3) -> list[torch.Tensor]:
@@ -19,6 +20,7 @@ def rows(lengths: list[int], width: int = 3) -> list[torch.Tensor]:
 
 
 # Inputs narrower and wider than the sums of the gates.
+@unhurried
 @given(LENGTHS, st.booleans(), st.sampled_from([3, 17]))
 def test_rows_run_as_packed_ones_do(lengths: list[int], reverse: bool, width: int) -> None:
     lstm, inputs = nn.LSTM(width, 4).double(), rows(lengths, width)
@@ -36,6 +38,7 @@ def test_rows_run_as_packed_ones_do(lengths: list[int], reverse: bool, width: in
     assert all(torch.allclose(one, two) for one, two in zip(ours, theirs, strict=True))
 
 
+@unhurried
 @given(LENGTHS, st.booleans(), st.sampled_from([3, 17]), st.data())
 def test_inputs_that_are_not_given_are_zeros(
     lengths: list[int], reverse: bool, width: int, data: st.DataObject
@@ -59,6 +62,7 @@ def test_inputs_that_are_not_given_are_zeros(
     assert all(torch.allclose(one, two) for one, two in zip(*gradients, strict=True))
 
 
+@unhurried
 @given(LENGTHS, st.booleans(), st.integers(1, 20))
 def test_few_rows_at_a_time_run_as_all_do(lengths: list[int], reverse: bool, some: int) -> None:
     lstm, inputs = nn.LSTM(3, 4).double(), torch.cat(rows(lengths))
@@ -69,6 +73,7 @@ def test_few_rows_at_a_time_run_as_all_do(lengths: list[int], reverse: bool, som
     assert all(torch.allclose(one, two) for one, two in zip(found, expected, strict=True))
 
 
+@unhurried
 @given(LENGTHS)
 def test_both_ways_as_a_bidirectional_one_does(lengths: list[int]) -> None:
     ours, theirs = BothWays(3, 4).double(), nn.LSTM(3, 2, bidirectional=True).double()
