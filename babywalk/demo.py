@@ -79,9 +79,13 @@ def _prepare(data: Path, world: DollhouseConfig) -> Iterator[str]:
     if not all(is_segmented(dataset, split) for split in dataset.splits):
         yield "Cutting instructions into Baby-Steps ..."
         segment_data(data, None)
-    if not (data / BABYSTEPS / "r4r" / "train").is_dir():
+    # What agents learn from, and what pictures and questions about single steps show.
+    due = [("r4r", "train"), *((task, "val_unseen") for task in TASKS)]
+    due = [(task, split) for task, split in due if not (data / BABYSTEPS / task / split).is_dir()]
+    if due:
         yield "Aligning Baby-Steps with paths ..."
-        align_data(data, ["r4r"], ["train"])
+    for task, split in due:
+        align_data(data, [task], [split])
 
 
 def _train(data: Path, runs: dict[str, Path], seed: int, preset: str) -> Iterator[str]:
