@@ -43,11 +43,11 @@ QUICK: dict[str, Any] = {
 }
 
 
-def quick_training(data: Path, run: Path) -> list[str]:
+def quick_training(data: Path, run: Path, settings: dict[str, Any] = QUICK) -> list[str]:
     """The arguments of the command that trains quickly."""
-    flat = [f"{name}={json.dumps(value)}" for name, value in QUICK.items() if not isinstance(value, dict)]
+    flat = [f"{name}={json.dumps(value)}" for name, value in settings.items() if not isinstance(value, dict)]
     for table in ("imitation", "reinforce"):
-        flat += [f"{table}.{name}={json.dumps(value)}" for name, value in QUICK[table].items()]
+        flat += [f"{table}.{name}={json.dumps(value)}" for name, value in settings[table].items()]
     return ["train", "babywalk", "--data", str(data), "--run", str(run), "--preset", "tiny", "--set", *flat]
 
 
@@ -70,6 +70,33 @@ def test_every_memory_and_decoder_trains(
     model = load_model(tmp_path / "run")
     assert (model.config.decoder, model.config.memory) == (decoder, memory)
     assert model.facts["stage"] == "lecture 2"
+
+
+def test_all_steps_can_be_rewarded_at_once(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain reinforcement learning: one stage after imitation, of walks from where the path begins."""
+    from babywalk.policies.lessons import Lessons
+
+    told: list[tuple[int, int]] = []
+    plain = Lessons.lesson
+
+    def noted(lessons: Lessons, episodes: Any, first: Any, last: Any, **options: Any) -> Any:
+        if lessons.steps.task.split == "train":
+            told.append((len(episodes), int(first.sum())))
+            assert len(told) <= 2 or (last == lessons.count[episodes]).all()
+        return plain(lessons, episodes, first, last, **options)
+
+    monkeypatch.setattr(Lessons, "lesson", noted)
+    whole = {"whole": True, "lectures": 4, "iterations": 3, "batches": [5, 3], "samples": 2}
+    settings = {**QUICK, "imitation": {"iterations": 2, "batch": 4}, "reinforce": whole}
+    run = tmp_path / "run"
+    done = experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    assert list(done.bests) == ["imitation", "reinforce"]
+    assert done.total == 2 + 3
+    assert told[2:] == [(3, 0)] * 3  # the last of the batches, and nothing that the expert did before
+    assert {"loss", "reward", "val SDTW"} <= {row["name"] for row in rows(run) if row["stage"] == "reinforce"}
+    assert load_model(run).facts["stage"] == "reinforce"
 
 
 @pytest.fixture(scope="module")
@@ -405,26 +432,58 @@ def test_every_other_batch_comes_from_the_task_that_is_mixed_in(
     assert [name for name in told if "train" in name] == ["r4r train", "r2r train"] * 2
 
 
+# Long enough to be killed in the middle of a stage, with all that a checkpoint can hold.
+LONGER: dict[str, Any] = {
+    **QUICK,
+    "imitation": {**QUICK["imitation"], "iterations": 10},
+    "reinforce": {**QUICK["reinforce"], "iterations": 10},
+    "averaging": 0.9,
+}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The longer run, left alone."""
+    run = tmp_path_factory.mktemp("runs") / "longer"
+    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=LONGER)
+    return run
+
+
+def reached(run: Path) -> tuple[int, int]:
+    """The stage and the iteration that a run would go on from."""
+    from safetensors import safe_open
+
+    if not (run / "last.safetensors").exists():
+        return 0, 0
+    with safe_open(run / "last.safetensors", framework="pt") as opened:
+        progress = json.loads(opened.metadata()["babywalk"])["progress"]
+    return progress["stage"], progress["iteration"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["imitation", "lecture 1"])
+@pytest.mark.parametrize("stage", [0, 1], ids=["imitation", "lecture 1"])
 def test_killed_and_resumed_the_weights_are_the_same(
-    trained: Path, segmented_dollhouse: Path, tmp_path: Path, moment: str
+    undisturbed: Path, segmented_dollhouse: Path, tmp_path: Path, stage: int
 ) -> None:
+    """Killed inside a stage: the optimiser, the averaged weights and the baseline have to come back too."""
     run = tmp_path / "run"
-    command = [sys.executable, "-m", "babywalk", *quick_training(segmented_dollhouse, run)]
+    command = [sys.executable, "-m", "babywalk", *quick_training(segmented_dollhouse, run, LONGER)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    best = run / "best" / f"{moment.replace(' ', '_')}.safetensors"
-    deadline = time.monotonic() + 120
-    while not best.exists() and process.poll() is None and time.monotonic() < deadline:
+    deadline = time.monotonic() + 300
+    while reached(run) <= (stage, 0) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
+    at, iteration = reached(run)
+    assert at == stage
+    assert 0 < iteration < 10
+    assert (run / "best" / "imitation.safetensors").exists() or not stage
     assert not (run / "best" / "lecture_2.safetensors").exists()
     subprocess.run([*command, "--resume"], check=True, stdout=subprocess.DEVNULL)
-    one, two = load_model(trained).network.state_dict(), load_model(run).network.state_dict()
+    one, two = load_model(undisturbed).network.state_dict(), load_model(run).network.state_dict()
     assert all(torch.equal(one[name], two[name]) for name in one)
     assert [(row["total"], row["name"], row["value"]) for row in rows(run)] == [
-        (row["total"], row["name"], row["value"]) for row in rows(trained)
+        (row["total"], row["name"], row["value"]) for row in rows(undisturbed)
     ]
 
 
