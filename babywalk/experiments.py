@@ -88,7 +88,9 @@ def train_agent(
     if config.threads:
         torch.set_num_threads(config.threads)
     dataset = Dataset(folder)
+    # Written down with the run: which source comes first may change as others are imported.
     features = config.features or next(iter(sources(folder)), BLIND)
+    config = replace(config, features=features)
     observer = observer_for(features, dataset, gain=config.policy.feature_gain)
     model = new_model(
         config.policy,
@@ -124,6 +126,7 @@ def train_agent(
     with alone_in(run):
         if resume:
             # Before anything is written: they refuse what the run cannot go on with.
+            _check_goes_on(run, trainer)
             trainer.resume()
             _check_not_too_late(run, begin.changed, trainer)
         write_begun(run, agent=name, recipe=begin.recipe, preset=begin.preset, data=folder, config=config)
@@ -184,6 +187,18 @@ def _recipe(name: str | None, file: Path | None) -> Recipe:
             f"{file}: is a recipe for {found.agent!r}, not for {name!r}. Leave one of them out."
         )
     return found
+
+
+def _check_goes_on(run: Path, trainer: Trainer) -> None:
+    """Refuse to train a run that has ended from its beginning; say so where one has not come far."""
+    if trainer.last.exists():
+        return
+    if (run / RESULT).exists():
+        raise ConfigError(
+            f"{run}: has ended, and its checkpoint {trainer.last.name} is gone, so that it cannot go on. "
+            f"Begin another run from its model, with --set begin_from={run}."
+        )
+    tell(f"{run}: has no checkpoint yet, and begins anew.")
 
 
 def _check_not_too_late(run: Path, changed: Sequence[str], trainer: Trainer) -> None:

@@ -84,7 +84,13 @@ def toml_text(table: Mapping[str, Any]) -> str:
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path to write; it takes the place of `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder. Give the name of a file.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)  # what was to be written, not the name beside it
+        raise
     os.close(handle)
     temporary = Path(name)
     try:

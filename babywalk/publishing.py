@@ -94,7 +94,8 @@ def read_measurement(file: Path) -> Measurement:
         for agent, reports in found.items()
         for report in reports
     }
-    return Measurement(rows, f"Measured before publishing, by `{file.name}`.")
+    whose = ", ".join(f"`{Path(agent).name}`" for agent in found)
+    return Measurement(rows, f"Measured before publishing, of {whose}, by `{file.name}`.")
 
 
 def _measure(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str], split: str) -> Measurement:

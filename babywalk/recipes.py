@@ -186,6 +186,8 @@ def score_results(
     per_instruction: Path | None = None,
 ) -> Report:
     """Check and score the result file of any agent."""
+    if per_instruction and per_instruction.resolve() == file.resolve():
+        raise ConfigError(f"{file}: would be written over by the measures. Give --per-instruction another.")
     loaded = Dataset(folder).task(task, split, seed=seed)
     found = evaluate(loaded, read_answers(file, loaded))
     if per_instruction:

@@ -50,6 +50,9 @@ def read_tensors(file: Path, form: str) -> tuple[dict[str, Tensor], dict[str, An
         raise DataError(f"{file}: is no safetensors file of BabyWalk ({error}).") from None
     if not isinstance(about, dict):
         raise DataError(f"{file}: the header is no table; expected one of {form!r}.")
-    if about.get("format") != form:
-        raise DataError(f"{file}: holds {about.get('format')!r}; expected {form!r}.")
+    found = about.get("format")
+    if found != form:
+        alike = isinstance(found, str) and found.rpartition(" ")[0] == form.rpartition(" ")[0]
+        why = " It was written by another version of BabyWalk: use it with that one." if alike else ""
+        raise DataError(f"{file}: holds {found!r}; expected {form!r}.{why}")
     return tensors, about

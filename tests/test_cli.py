@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -436,3 +437,60 @@ def test_a_full_disk_gets_a_hint(
         "babywalk: data/x: No space left on device. "
         "Make room, then go on; what was there before is as it was.\n"
     )
+
+
+def test_what_says_the_same_twice(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ["train", "babywalk", "--data", dollhouse, "--run", tmp_path / "run"]
+    assert run(*base, "--task", "r4r", "--set", "task=r2r") == 2
+    assert "--task and --set task=... say the same thing. Give one of them." in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_results_are_not_written_over_by_their_measures(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ["--data", dollhouse, "--split", "val_unseen:5"]
+    assert run("evaluate", "stop", *base, "--trajectories", tmp_path) == 0
+    assert f"The walks are in {tmp_path}" in capsys.readouterr().out
+    walks = tmp_path / "r2r_val_unseen_5.json"
+    before = walks.read_bytes()
+    assert run("score", walks, *base, "--task", "r2r", "--per-instruction", walks) == 2
+    assert "would be written over by the measures" in capsys.readouterr().err
+    assert walks.read_bytes() == before
+
+
+def test_a_folder_is_no_file_to_write(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("data", "export", "r2r", "--data", dollhouse, "--split", "val_seen", tmp_path) == 2
+    assert f"{tmp_path}: is a folder. Give the name of a file." in capsys.readouterr().err
+
+
+def test_a_split_without_goals_has_no_long_tasks(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate", "stop", "--data", dollhouse, "--on", "r4r", "--split", "test") == 2
+    assert "r4r cannot be had for test: its walks have no goals." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("[...] can't allocate memory: you tried")])
+def test_too_little_memory_is_told(
+    error: Exception, dollhouse: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def too_much(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("babywalk.recipes.data_statistics", too_much)
+    assert run("data", "stats", "--data", dollhouse) == 2
+    assert "There is not enough memory for this." in capsys.readouterr().err
+
+
+def test_streams_that_are_closed_or_know_few_characters(dollhouse: Path) -> None:
+    command = f"{sys.executable} -m babywalk data stats --data {dollhouse}"
+    closed = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
+    strange = [sys.executable, "-m", "babywalk", "data", "stats", "--data", "日本語"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    told = subprocess.run(strange, capture_output=True, text=True, check=False, env=environment)
+    assert told.returncode == 2
+    assert told.stderr.startswith("babywalk: \\u65e5")

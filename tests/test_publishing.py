@@ -149,7 +149,7 @@ def test_measures_from_elsewhere(
     assert "model.safetensors" in capsys.readouterr().out
     card = (folder / "README.md").read_text()
     assert "| R2R val_seen, 7 instructions |" in card
-    assert "Measured before publishing, by `said.json`." in card
+    assert f"Measured before publishing, of `{run.name}`, by `said.json`." in card
 
 
 def test_mistakes(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. Bad input is one sentence on standard error and code 2."""
+    _settle_streams()
     options = _parser().parse_args(arguments)
     keep_memory()
     try:
@@ -33,10 +35,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         full = error.errno == errno.ENOSPC
         hint = " Make room, then go on; what was there before is as it was." if full else ""
         return _fail(f"{where}{error.strerror or error}.{hint}")
+    except (MemoryError, RuntimeError) as error:
+        # Torch has no error of its own for it.
+        if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
+            raise
+        return _fail("There is not enough memory for this. Make what you asked for smaller, batches first.")
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted; nothing half-written was kept.\n")
         return INTERRUPTED
     return 0
+
+
+def _settle_streams() -> None:
+    """What is said can always be said: to nobody if a stream is closed, and in characters that it has."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123  # for as long as the program
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _fail(message: str) -> int:

@@ -23,6 +23,7 @@ from babywalk.cli.options import (
     say_json,
     some_path,
 )
+from babywalk.errors import ConfigError
 from babywalk.files import check_folder
 from babywalk.progress import tell
 
@@ -89,6 +90,9 @@ def _train(options: argparse.Namespace) -> None:
     from babywalk.training.begun import read_begun
 
     settings = from_assignments(options.set)
+    for name in ("task", "seed"):
+        if getattr(options, name) is not None and name in settings:
+            raise ConfigError(f"--{name} and --set {name}=... say the same thing. Give one of them.")
     if options.seed is not None:
         settings = merged({"seed": options.seed}, settings)
     named = [options.config.stem if options.config else options.agent, options.task]

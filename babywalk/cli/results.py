@@ -132,6 +132,8 @@ def _evaluate(options: argparse.Namespace) -> None:
         say(f"Next: babywalk submit {quoted(file)} --data {quoted(options.data)} submission.json")
         return
     _say_reports(options, reports)
+    if options.trajectories and not options.json:
+        say(f"The walks are in {options.trajectories}; 'babywalk diagnose' and 'babywalk draw' take them.")
 
 
 def _one_agent(options: argparse.Namespace) -> str:

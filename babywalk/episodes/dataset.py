@@ -79,6 +79,8 @@ class Dataset:
             return join_task(name, split, self.houses, walks, how, seed=None)
         folder = self._built(name, split)
         if not folder.is_dir():
+            if not walks.has_goals:
+                raise DataError(f"{self.folder}: {name} cannot be had for {split}: its walks have no goals.")
             raise DataError(
                 f"{self.folder}: has no {name} for {split}. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}'."

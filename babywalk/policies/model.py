@@ -146,6 +146,8 @@ def _file(path: Path) -> Path:
     if not (path / "config.json").exists():
         raise DataError(f"{path}: holds no model. Give the directory of a run or of published weights.")
     best = sorted((path / "best").glob("*.safetensors"))
+    if (path / "result.json").exists():
+        raise DataError(f"{path}: its model is gone{f'; take {best[-1]}' if best else ''}.")
     raise DataError(
         f"{path}: holds no model yet: its first stage has not ended. Go on with --resume"
         f"{f', or take {best[-1]}' if best else ''}."
@@ -164,7 +166,7 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
         if tensor.shape != own[name].shape:
             raise DataError(
                 f"{file}: weight {name!r} has the shape {tuple(tensor.shape)}; "
-                f"expected {tuple(own[name].shape)}. It was trained with other words or features."
+                f"expected {tuple(own[name].shape)}. It was trained with other words, features or sizes."
             )
         if tensor.dtype not in (own[name].dtype, torch.float16):
             raise DataError(f"{file}: weight {name!r} is {tensor.dtype}; expected {own[name].dtype}.")

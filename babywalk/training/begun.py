@@ -84,13 +84,16 @@ def beginning(
     if not has_begun(run):
         if resume:
             raise ConfigError(f"{run}: holds no run to go on with. Leave --resume out to begin one.")
+        # Hidden files are locks, and what a killed process had not finished.
+        if run.is_dir() and any(not file.name.startswith(".") for file in run.iterdir()):
+            raise ConfigError(f"{run}: is not empty, and holds no run. Give --run a new folder.")
         config = recipe.config(preset=preset, over=over)
         return Beginning(config, recipe.file.name if recipe.file else None, preset or recipe.preset)
     if not resume:
         raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
     begun = read_begun(run)
     if begun.agent != recipe.agent:
-        raise ConfigError(f"{run}: was begun as another agent than {recipe.agent!r}.")
+        raise ConfigError(f"{run}: was begun as {begun.agent!r}, not as {recipe.agent!r}.")
     if preset:
         check_preset(preset)
         if begun.preset not in (None, preset):

@@ -123,6 +123,8 @@ class TrainingConfig:
             raise ConfigError(
                 f"seed = {self.seed} cannot work. Give a whole number from -2^63 to below 2^63."
             )
+        if self.threads > _MOST_THREADS:
+            raise ConfigError(f"threads = {self.threads} cannot work. Give 0 to {_MOST_THREADS}.")
         if self.imitation.teacher not in TEACHERS:
             raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
         if any(size < 0 for size in self.imitation.sizes):
@@ -148,6 +150,7 @@ class TrainingConfig:
             )
 
 
+_MOST_THREADS = 1024
 TEACHERS = ("goal", "path")
 HANDED_ON = ("best", "last")
 BASELINES = ("running", "instruction")

@@ -19,6 +19,8 @@ def test_a_path_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert built_in is not None
     assert built_in.is_absolute()
     (tmp_path / "dollhouse").mkdir()
+    assert find_model("dollhouse") == built_in  # a folder of data, say, hides nothing
+    (tmp_path / "dollhouse" / "model.safetensors").touch()
     assert find_model("dollhouse") == Path("dollhouse")
     assert find_model("castle") is None
 

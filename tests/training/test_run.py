@@ -723,7 +723,7 @@ def test_mistakes_are_told_and_nothing_is_overwritten(
         ConfigError, match=r"holds a run already\. Give --resume to go on with it, or another --run"
     ):
         experiments.train_agent("babywalk", segmented_dollhouse, trained, preset="tiny")
-    with pytest.raises(ConfigError, match="was begun as another agent than 'seq2seq'"):
+    with pytest.raises(ConfigError, match="was begun as 'babywalk', not as 'seq2seq'"):
         experiments.train_agent("seq2seq", segmented_dollhouse, trained, resume=True)
     assert (trained / "model.safetensors").read_bytes() == before
     arguments = ["train", "babywalk", "--data", str(segmented_dollhouse), "--run", str(tmp_path / "r")]
