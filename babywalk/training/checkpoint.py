@@ -26,7 +26,7 @@ class Progress:
     name: str = ""  # of the stage that is under way
     iteration: int = 0  # done in this stage
     total: int = 0  # done in all stages
-    baseline: float = 0.0  # running mean of rewards in this stage
+    baseline: float | None = None  # running mean of rewards in this stage; None before the first
     best: float = -1.0  # the highest validation SDTW of this stage
     best_at: int = -1  # the iteration that had it
     bests: dict[str, float] = field(default_factory=dict)  # of the stages before, by name

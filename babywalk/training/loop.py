@@ -151,10 +151,8 @@ class Trainer:
         self._prove()
         self._average()
         if outcome.reward is not None:
-            first = progress.iteration == 0
-            progress.baseline = (
-                outcome.reward if first else _INERTIA * progress.baseline + (1 - _INERTIA) * outcome.reward
-            )
+            before = outcome.reward if progress.baseline is None else progress.baseline
+            progress.baseline = _INERTIA * before + (1 - _INERTIA) * outcome.reward
         progress.iteration += 1
         progress.total += 1
         often = min(_LOG_EVERY, max(1, stage.iterations // _LOG_AT_LEAST))

@@ -46,8 +46,8 @@ class Stage(Protocol):
     decay_from: float
     clip: float
 
-    def iterate(self, iteration: int, baseline: float) -> Outcome:
-        """The loss of one iteration; `baseline` is the running mean of rewards."""
+    def iterate(self, iteration: int, baseline: float | None) -> Outcome:
+        """The loss of one iteration; `baseline` is the running mean of rewards, None before the first."""
         ...
 
 
@@ -70,7 +70,7 @@ class Imitation:
         self.warm_up, self.decay_from = config.imitation.warm_up, config.imitation.decay_from
         self.clip = config.imitation.clip
 
-    def iterate(self, iteration: int, baseline: float) -> Outcome:  # noqa: ARG002
+    def iterate(self, iteration: int, baseline: float | None) -> Outcome:  # noqa: ARG002
         """Cross-entropy of the teacher's actions where the walkers went."""
         draw = generator(self.config.seed, self.name, iteration)
         chosen = self.config.imitation
@@ -150,7 +150,7 @@ class Lecture:
         self.warm_up, self.decay_from = self.config.warm_up, self.config.decay_from
         self.clip = self.config.clip
 
-    def iterate(self, iteration: int, baseline: float) -> Outcome:
+    def iterate(self, iteration: int, baseline: float | None) -> Outcome:
         """The policy gradient of sampled walks."""
         config, samples, mirror = self.config, self.config.samples, self.training.mirror
         lessons = self.lessons[iteration % len(self.lessons)]
@@ -161,7 +161,7 @@ class Lecture:
         lesson = lessons.lesson(episodes, first, count, mirrored=draw.random() < mirror)
         journey = self.guide.walk(lesson, self._choose, copies=samples)
         worth = self._rewards(lessons, episodes, first, journey)
-        expected = np.full_like(worth, baseline)
+        expected = np.full_like(worth, worth.mean() if baseline is None else baseline)
         if config.baseline == "instruction":
             expected = np.repeat(worth.reshape(-1, samples).mean(axis=1), samples)
         loss = self._loss(journey, torch.from_numpy(worth - expected).float())

@@ -134,21 +134,26 @@ def test_the_last_steps_are_walked_and_the_whole_path_is_paid_for(
 
 
 @pytest.mark.parametrize(
-    ("baseline", "advantage"),
+    ("baseline", "so_far", "advantage"),
     [
-        ("running", (1.25, -0.25, 0.25, -0.75)),  # the rewards below less 0.75
-        ("instruction", (0.75, -0.75, 0.5, -0.5)),  # less 1.25, the first two's mean, and 0.5, the others'
+        ("running", 0.75, (1.25, -0.25, 0.25, -0.75)),  # the rewards below less 0.75
+        ("running", None, (1.125, -0.375, 0.125, -0.875)),  # at first less 0.875, their own mean
+        ("instruction", 0.75, (0.75, -0.75, 0.5, -0.5)),  # less 1.25, the first two's mean, and the others'
     ],
 )
 def test_the_loss_by_hand(
-    guide: Watched, monkeypatch: pytest.MonkeyPatch, baseline: str, advantage: tuple[float, ...]
+    guide: Watched,
+    monkeypatch: pytest.MonkeyPatch,
+    baseline: str,
+    so_far: float | None,
+    advantage: tuple[float, ...],
 ) -> None:
     """Two instructions, two walkers each. A goes to 4 and stops, C to 3 and back and stops, B and D stop at
     once: seven decisions, each worth half of the one after it. The policy is that at the temperature."""
     drawn(monkeypatch, [[(2, 4), (2, 2), (2, 3), (2, 2)], [(4, 4), (3, 2)], [(2, 2)]])
     paid(monkeypatch, [2.0, 0.5, 1.0, 0.0])
     options = {"baseline": baseline, "batches": (2,), "discount": 0.5, "temperature": 2.0}
-    outcome = lecture(guide, 1, **options).iterate(0, 0.75)
+    outcome = lecture(guide, 1, **options).iterate(0, so_far)
     first, second, third = (
         (moment.decision.logits / 2).log_softmax(dim=1) for moment in guide.journeys[0].moments
     )
@@ -201,9 +206,9 @@ class Told(Lecture):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.told: list[float] = []
+        self.told: list[float | None] = []
 
-    def iterate(self, iteration: int, baseline: float) -> Outcome:
+    def iterate(self, iteration: int, baseline: float | None) -> Outcome:
         self.told.append(baseline)
         return super().iterate(iteration, baseline)
 
@@ -220,8 +225,9 @@ def test_the_baseline_is_a_running_mean_of_the_stage_s_rewards(
     chosen = config(iterations=3)
     first, second = (Told(guide, [LESSONS], TEACHER, chosen, k) for k in (1, 2))
     train(tmp_path, model, chosen, [first, second])
-    assert first.told == pytest.approx([0, 1, 0.95 * 1 + 0.05 * 2])
-    assert second.told == pytest.approx([0, 4, 4])
+    assert first.told[0] is second.told[0] is None
+    assert first.told[1:] == pytest.approx([1, 0.95 * 1 + 0.05 * 2])
+    assert second.told[1:] == pytest.approx([4, 4])
 
 
 def test_every_stage_begins_with_a_fresh_optimiser_of_its_own_settings(
