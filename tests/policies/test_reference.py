@@ -20,7 +20,7 @@ from torch.nn import functional
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, Poses
-from babywalk.policies.config import DECODERS
+from babywalk.policies.config import CONTEXTS, DECODERS
 from babywalk.policies.lessons import Lesson
 from babywalk.policies.network import Network
 from babywalk.policies.parts.attention import ViewAttention
@@ -146,15 +146,18 @@ def stepped(part: nn.LSTMCell, inputs: Tensor, state: Tensor, cell: Tensor) -> t
 
 def plain_scores(network: Network, observer: Observer, lesson: Lesson, journey: Journey) -> list[Tensor]:
     """The scores of one walker in the one step ahead of it, decision by decision."""
-    done, first = lesson.done, lesson.done.start
+    done, start = lesson.done, lesson.done.start
     told, walks = torch.zeros(HIDDEN), torch.zeros(2 * HIDDEN)
     for step in range(len(lesson.behind)):
-        here = torch.arange(int(first[step]), int(first[step + 1]))
+        here = torch.arange(int(start[step]), int(start[step + 1]))
         poses = Poses(torch.tensor(done.poses.viewpoint)[here], torch.tensor(done.poses.view)[here])
         walked = remembered(network.trajectory, observer, poses, torch.tensor(done.actions)[here])
         _, summary = read_plainly(network, torch.tensor(lesson.behind[step]))
         told, walks = math.exp(-GAMMA) * told + summary, math.exp(-GAMMA) * walks + walked
     memory = torch.cat([evened(told), evened(walks)])  # the sum of weights falls out
+    if network.context is not None:
+        first, _, _, last = network.context
+        memory = evened(last.weight @ (first.weight @ memory + first.bias).clamp(min=0) + last.bias)
     words, summary = read_plainly(network, torch.tensor(lesson.ahead[0]))
     state = torch.tanh(network.first_state.weight @ summary + network.first_state.bias)
     cell, before, found = torch.zeros(HIDDEN), torch.zeros(observer.candidate_width), []
@@ -173,11 +176,12 @@ def plain_scores(network: Network, observer: Observer, lesson: Lesson, journey: 
 @pytest.mark.usefixtures("doubles")
 @pytest.mark.parametrize("learning", [False, True])
 @pytest.mark.parametrize("decoder", DECODERS)
-def test_decisions_are_those_of_the_plain_network(decoder: str, learning: bool) -> None:
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_decisions_are_those_of_the_plain_network(context: str, decoder: str, learning: bool) -> None:
     """The third step, with two behind it: from 2 over 3 and back, and STOP. Every decision after the first
     has an action before it; whoever learns nothing looks products up that the others make."""
     task, observer = square_task(), seen_exactly()
-    network = lively(square_model(observer, decoder=decoder, gamma=GAMMA).network.double())
+    network = lively(square_model(observer, context=context, decoder=decoder, gamma=GAMMA).network.double())
     lesson = square_lessons(task).lesson(np.array([0]), np.array([2]), np.array([3]))
     way = [leading(task.houses, *pair) for pair in ((2, 3), (3, 2), (2, 4))] + [STOP]
     script = iter(way)
@@ -211,11 +215,14 @@ def test_walks_are_remembered_as_by_the_plain_encoder(learning: bool) -> None:
 @pytest.mark.usefixtures("doubles")
 @pytest.mark.parametrize("memory", SUMMARIES)
 @pytest.mark.parametrize("decoder", DECODERS)
-def test_gradients_of_a_whole_walk_are_those_of_finite_differences(decoder: str, memory: str) -> None:
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_gradients_of_a_whole_walk_are_those_of_finite_differences(
+    context: str, decoder: str, memory: str
+) -> None:
     """Two walkers, one with a step behind it and two ahead, led by the teacher. The weights of one parameter
     at a time are moved a little this way and that, some more and some less."""
     task, observer = square_task(), seen_exactly()
-    network = lively(square_model(observer, decoder=decoder, memory=memory).network.double())
+    network = lively(square_model(observer, context=context, decoder=decoder, memory=memory).network.double())
     lesson = square_lessons(task).lesson(np.array([0, 1]), np.array([1, 0]), np.array([3, 1]))
     teacher, goals = Teacher.of(task.houses).to("cpu"), torch.from_numpy(lesson.goals)
     guide = Guide(network, observer)
