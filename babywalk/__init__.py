@@ -6,10 +6,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from babywalk.policies.learned import LearnedAgent
+from babywalk.common.version import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from babywalk.agents.learned import LearnedAgent
+
+__all__ = ["__version__", "load"]
 
 
 def load(model: str | Path, data: str | Path | None = None) -> LearnedAgent:
@@ -18,8 +20,8 @@ def load(model: str | Path, data: str | Path | None = None) -> LearnedAgent:
     The data default to those that the run was trained on, also for a model's file that lies in a run. Loaded
     where it is used: importing the package itself costs nothing.
     """
-    from babywalk.errors import ConfigError
-    from babywalk.experiments import load_agent
+    from babywalk.commands.follow import load_agent
+    from babywalk.common.errors import ConfigError
 
     if not isinstance(model, (str, PathLike)):
         raise ConfigError(

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from babywalk.assets.dollhouse import DollhouseConfig
-from babywalk.recipes import make_dollhouse
+from babywalk.commands.data import make_dollhouse
 
 HERE = Path(__file__).parent
 # What each script is given here, {data} being a small Dollhouse. A script that is not named needs more.

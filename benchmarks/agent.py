@@ -30,21 +30,21 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.flop_counter import FlopCounterMode
 
+from babywalk.agents.learned import walk_lessons
+from babywalk.agents.presets import AGENTS, PRESETS
+from babywalk.common.runtime import keep_memory
+from babywalk.decoding.episode_batch import Lessons
+from babywalk.decoding.rollout import Guide
 from babywalk.episodes.dataset import Dataset
-from babywalk.heap import keep_memory
-from babywalk.instructions.library import aligned, identified
+from babywalk.instructions.store import aligned, identified
+from babywalk.modules.config import PolicyConfig
+from babywalk.modules.decoder import Decision
+from babywalk.modules.model import Model, new_model
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, World
-from babywalk.policies.config import PolicyConfig
-from babywalk.policies.learned import walk_lessons
-from babywalk.policies.lessons import Lessons
-from babywalk.policies.model import Model, new_model
-from babywalk.policies.parts.decoder import Decision
-from babywalk.policies.walking import Guide
 from babywalk.training.config import ReinforceConfig, TrainingConfig
 from babywalk.training.loop import descend, fresh_optimiser
-from babywalk.training.presets import AGENTS, PRESETS
 from babywalk.training.stages import Imitation, Lecture, Stage
 
 WIDTH = 2048  # numbers per view

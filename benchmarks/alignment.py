@@ -24,8 +24,8 @@ from babywalk.buildings.features import open_features
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner
 from babywalk.instructions.alignment.aligning import METHODS, align
+from babywalk.instructions.alignment.alignment_examples import told_by_people
 from babywalk.instructions.alignment.evaluation import Placed, compare_methods
-from babywalk.instructions.alignment.told import told_by_people
 from babywalk.instructions.alignment.training import train_aligner
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig, identify

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from babywalk.assets.r2r import r2r_file
 from babywalk.buildings.cache import load_houses
 from babywalk.buildings.houses import Houses
+from babywalk.common.ragged import Ragged
+from babywalk.common.seeding import generator
 from babywalk.episodes.joining import TASKS, chains, joined_paths, joint
 from babywalk.episodes.walks import load_walks
 from babywalk.navigation.measures import Pairs, cls, confidence, score, success
 from babywalk.navigation.measures.reference import score_plainly
-from babywalk.ragged import Ragged
-from babywalk.seeding import generator
 
 
 def main() -> None:

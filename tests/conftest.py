@@ -30,12 +30,12 @@ def real_dataset(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     """The real houses and walks as a data directory with all tasks built; not to be changed."""
 
     def make(folder: Path) -> None:
-        from babywalk import recipes
+        from babywalk.commands.data import build_tasks
         from babywalk.episodes.importing import RawFiles, import_data
 
         raw = RawFiles(connectivity=real_data / "connectivity", r2r=real_data / "R2R")
         import_data(raw, folder)
-        recipes.build_tasks(folder, ["r4r", "r6r", "r8r"], None, full=False, seed=0)
+        build_tasks(folder, ["r4r", "r6r", "r8r"], None, full=False, seed=0)
 
     return once(tmp_path_factory, "real_dataset", make)
 
@@ -45,10 +45,10 @@ def dollhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small built-in data directory; not to be changed."""
 
     def make(folder: Path) -> None:
-        from babywalk import recipes
         from babywalk.assets.dollhouse import DollhouseConfig
+        from babywalk.commands.data import make_dollhouse
 
-        recipes.make_dollhouse(folder, DollhouseConfig(houses=4, seed=1))
+        make_dollhouse(folder, DollhouseConfig(houses=4, seed=1))
 
     return once(tmp_path_factory, "dollhouse", make)
 
@@ -58,10 +58,10 @@ def segmented_dollhouse(dollhouse: Path, tmp_path_factory: pytest.TempPathFactor
     """The small built-in data with its instructions cut into Baby-Steps; not to be changed."""
 
     def make(folder: Path) -> None:
-        from babywalk import recipes
+        from babywalk.commands.data import segment_data
 
         shutil.copytree(dollhouse, folder, ignore=shutil.ignore_patterns("raw"), dirs_exist_ok=True)
-        recipes.segment_data(folder, None, workers=1)
+        segment_data(folder, None, workers=1)
 
     return once(tmp_path_factory, "segmented_dollhouse", make)
 
@@ -71,10 +71,10 @@ def aligned_dollhouse(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPa
     """The segmented data with val_seen's Baby-Steps aligned, by the quickest method; not to be changed."""
 
     def make(folder: Path) -> None:
-        from babywalk import experiments
+        from babywalk.commands.align import align_data
 
         shutil.copytree(segmented_dollhouse, folder, dirs_exist_ok=True)
-        experiments.align_data(folder, ["r2r", "r4r"], ["val_seen"], method="proportional")
+        align_data(folder, ["r2r", "r4r"], ["val_seen"], method="proportional")
 
     return once(tmp_path_factory, "aligned_dollhouse", make)
 

@@ -8,18 +8,19 @@ import numpy as np
 from builders import connectivity, placed, walk
 
 from babywalk.buildings.houses import Houses
+from babywalk.common.ragged import Ragged
+from babywalk.decoding.episode_batch import Lessons
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
+from babywalk.modules.config import PolicyConfig
+from babywalk.modules.model import Model, new_model
+from babywalk.navigation.history import actions_between
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import World
-from babywalk.policies.config import PolicyConfig
-from babywalk.policies.lessons import Lessons, actions_between
-from babywalk.policies.model import Model, new_model
-from babywalk.ragged import Ragged
 
 TEXTS = ["go north. then east. stop here.", "walk on now please."]
 

@@ -1,4 +1,4 @@
-"""The tree shows the pipeline: every module imports only what stands above it."""
+"""Dependencies point one way: every package imports only packages above it in the list."""
 
 from __future__ import annotations
 
@@ -8,31 +8,26 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "babywalk"
-PIPELINE = [
+ORDER = [
+    "common",
     "assets",
     "buildings",
     "episodes",
     "instructions",
     "navigation",
-    "policies",
-    "speaking",
+    "modules",
+    "decoding",
     "training",
-    "validation",
-    "viewer",
-]
-LEAVES = {"config", "errors", "files", "heap", "progress", "ragged", "seeding", "tables", "tensors"}
-TOP = [
-    "recipes",
-    "experiments",
-    "publishing",
-    "demo",
+    "agents",
+    "evaluation",
+    "commands",
     "cli",
-    "__main__",
-]  # may import everything before them, and each other
+]  # each package imports only packages before it, and itself
+ENTRY_POINTS = {"__init__", "__main__"}  # may import everything
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def stage(module: Path) -> str:
+def package(module: Path) -> str:
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -50,34 +45,25 @@ def imports(module: Path) -> set[str]:
 
 
 def allowed(name: str) -> set[str]:
-    everything = [*PIPELINE, *TOP]
-    if name in LEAVES:
-        return LEAVES
-    if name == "__init__":
-        return set(everything) | LEAVES
-    if name in TOP:
-        return set(everything) | LEAVES
-    return set(everything[: everything.index(name) + 1]) | LEAVES
+    return set(ORDER) if name in ENTRY_POINTS else set(ORDER[: ORDER.index(name) + 1])
 
 
-def test_the_alphabet_is_the_order_of_the_pipeline() -> None:
-    assert sorted(PIPELINE) == PIPELINE
-    packages = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} - {*TOP}
-    assert packages <= set(PIPELINE)
+def test_the_list_names_every_package() -> None:
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert packages == set(ORDER)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(PACKAGE)))
-def test_a_module_imports_only_what_stands_above_it(module: Path) -> None:
-    name = stage(module)
-    known = {*PIPELINE, *LEAVES, *TOP, "__init__"}
-    assert name in known, f"{name} has no place in the pipeline"
-    assert imports(module) - {"__version__"} <= allowed(name)
+def test_a_module_imports_only_packages_above_its_own(module: Path) -> None:
+    name = package(module)
+    assert name in {*ORDER, *ENTRY_POINTS}, f"{name} has no place in the order"
+    assert imports(module) <= allowed(name)
 
 
 def test_an_import_from_a_later_stage_would_be_seen(tmp_path: Path) -> None:
     module = tmp_path / "bad.py"
-    module.write_text("from babywalk.training.loop import run\nfrom babywalk import recipes\n")
-    assert imports(module) == {"training", "recipes"}
+    module.write_text("from babywalk.training.loop import run\nfrom babywalk import commands\n")
+    assert imports(module) == {"training", "commands"}
     assert not imports(module) <= allowed("episodes")
 
 

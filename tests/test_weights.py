@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from babywalk import recipes
 from babywalk.cli import main
+from babywalk.commands.data import segment_data
+from babywalk.commands.evaluate import evaluate_agent
+from babywalk.evaluation.score_table import number
 from babywalk.navigation.measures import MEASURES
-from babywalk.validation.score_table import number
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -29,8 +30,8 @@ def test_published_numbers_are_reproduced(folder: Path, real_data: Path, tmp_pat
     ]
     glove = ["--glove", str(real_data / "train_vocab.txt"), str(real_data / "train_glove.npy")]
     assert main(["data", "import", *raw, *glove, str(data)]) == 0
-    recipes.segment_data(data, ["val_unseen"])
-    found = recipes.evaluate_agent(str(folder), data, ["r2r"], "val_unseen")[0]
+    segment_data(data, ["val_unseen"])
+    found = evaluate_agent(str(folder), data, ["r2r"], "val_unseen")[0]
     (row,) = [
         line
         for line in (folder / "README.md").read_text().splitlines()

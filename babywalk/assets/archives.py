@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PureWindowsPath
 from typing import IO, Any, Literal
 
-from babywalk.errors import DataError
-from babywalk.files import replacing_folder
-from babywalk.progress import byte_progress
+from babywalk.common.errors import DataError
+from babywalk.common.files import replacing_folder
+from babywalk.common.progress import byte_progress
 
 MOST_TIMES = 250  # the size of the archive; the files of this field unpack to at most some 50 times theirs
 MOST_FILES = 200_000

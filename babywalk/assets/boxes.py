@@ -13,8 +13,8 @@ from typing import cast
 
 from babywalk.assets.records import Record
 from babywalk.assets.view_features import VIEWS
-from babywalk.errors import DataError
-from babywalk.files import read_json, write_json
+from babywalk.common.errors import DataError
+from babywalk.common.files import read_json, write_json
 
 SUFFIX = ".json"
 WIDTH, HEIGHT = 640, 480  # pixels of a view

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from babywalk.errors import unknown
+from babywalk.common.errors import unknown
 
 Kind = Literal["file", "zip", "tar.gz"]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from babywalk.assets.records import lines
-from babywalk.errors import DataError
-from babywalk.files import write_text
+from babywalk.common.errors import DataError
+from babywalk.common.files import write_text
 
 NAME, CLASS_INDEX, CLASS = "raw_category", "mpcat40index", "mpcat40"
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.records import Record, records
-from babywalk.errors import DataError, few
-from babywalk.files import read_json, write_json
+from babywalk.common.errors import DataError, few
+from babywalk.common.files import read_json, write_json
 
 SUFFIX = "_connectivity.json"
 

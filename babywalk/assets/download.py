@@ -18,9 +18,9 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 import babywalk
-from babywalk.errors import DataError
-from babywalk.files import read_json, sha256, write_json
-from babywalk.progress import byte_progress
+from babywalk.common.errors import DataError
+from babywalk.common.files import read_json, sha256, write_json
+from babywalk.common.progress import byte_progress
 
 _BLOCK = 1 << 18
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})  # what a server may answer now and not later

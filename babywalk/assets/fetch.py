@@ -8,7 +8,7 @@ from pathlib import Path
 from babywalk.assets.archives import unpack
 from babywalk.assets.catalogue import Asset, Download, asset
 from babywalk.assets.download import download
-from babywalk.errors import ConfigError, DataError
+from babywalk.common.errors import ConfigError, DataError
 
 
 def fetch(names: Sequence[str], folder: Path, *, accept_terms: bool) -> list[Path]:

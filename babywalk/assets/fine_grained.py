@@ -16,7 +16,7 @@ from typing import Any
 
 from babywalk.assets.r2r import Walk, read_walk, walk_fields
 from babywalk.assets.records import Record, records
-from babywalk.files import read_json, write_json
+from babywalk.common.files import read_json, write_json
 
 WORDS, CHUNKS = "new_instructions", "chunk_view"
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.records import lines
-from babywalk.errors import DataError, few
-from babywalk.files import replacing, write_text
+from babywalk.common.errors import DataError, few
+from babywalk.common.files import replacing, write_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,9 @@ from typing import Any
 import babywalk
 from babywalk.assets.layout import CACHE
 from babywalk.assets.records import Record
-from babywalk.errors import DataError
-from babywalk.files import read_json, replacing_folder, sha256, write_json
-from babywalk.progress import progress
+from babywalk.common.errors import DataError
+from babywalk.common.files import read_json, replacing_folder, sha256, write_json
+from babywalk.common.progress import progress
 
 MANIFEST = "manifest.json"
 

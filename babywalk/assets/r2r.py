@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from babywalk.assets.records import Record, records
-from babywalk.errors import DataError, few
-from babywalk.files import read_json, write_json
+from babywalk.common.errors import DataError, few
+from babywalk.common.files import read_json, write_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from babywalk.errors import DataError
-from babywalk.files import read_text
+from babywalk.common.errors import DataError
+from babywalk.common.files import read_text
 
 _LARGEST = sys.float_info.max
 

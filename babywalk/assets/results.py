@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from babywalk.assets.records import Record, records
-from babywalk.files import read_json, write_json
+from babywalk.common.files import read_json, write_json
 
 
 @dataclass(frozen=True, slots=True)

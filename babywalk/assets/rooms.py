@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from babywalk.assets.records import lines
-from babywalk.errors import DataError
-from babywalk.files import write_text
+from babywalk.common.errors import DataError
+from babywalk.common.files import write_text
 
 IMAGES, LABELS = "_room_pano_image.txt", "_room_pano_label.txt"
 PREFIX = "./data/mp_sb"

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.errors import DataError
-from babywalk.files import replacing
+from babywalk.common.errors import DataError
+from babywalk.common.files import replacing
 
 COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features")
 VIEWS = 36

@@ -16,8 +16,8 @@ import numpy as np
 
 from babywalk.assets.connectivity import connectivity_files, read_connectivity
 from babywalk.buildings.houses import Houses
-from babywalk.files import read_bytes, replacing
-from babywalk.progress import progress
+from babywalk.common.files import read_bytes, replacing
+from babywalk.common.progress import progress
 
 _VERSION = "1"  # changes with the meaning of any table of Houses
 _TABLES = ("first", "positions", "neighbours", "distances", "onward", "sight")

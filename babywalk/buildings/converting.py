@@ -17,7 +17,7 @@ from babywalk.assets.view_features import Panorama
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.part import Part
 from babywalk.buildings.panorama import VIEWS
-from babywalk.errors import DataError, few, unknown
+from babywalk.common.errors import DataError, few, unknown
 
 PRECISIONS = ("float16", "float32")
 

@@ -27,7 +27,7 @@ from babywalk.assets.manifest import read_manifest
 from babywalk.assets.records import Record
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import VIEWS
-from babywalk.errors import ConfigError, DataError, unknown
+from babywalk.common.errors import ConfigError, DataError, unknown
 
 BLIND = "none"
 LOOKAHEAD = "lookahead"

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from babywalk.assets.connectivity import Connectivity
 from babywalk.buildings.geodesics import NOWHERE, geodesics
-from babywalk.errors import DataError, unknown
-from babywalk.ragged import starts
+from babywalk.common.errors import DataError, unknown
+from babywalk.common.ragged import starts
 
 Index = NDArray[np.integer[Any]]
 

@@ -9,11 +9,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-import babywalk
 from babywalk.cli import agents, data, language, results
 from babywalk.cli.options import USER_ERROR, Parser, command
-from babywalk.errors import BabyWalkError
-from babywalk.heap import keep_memory
+from babywalk.common.errors import BabyWalkError
+from babywalk.common.runtime import keep_memory
+from babywalk.common.version import __version__
 
 INTERRUPTED = 130
 
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Start here:\n  babywalk data dollhouse demo/data\n  babywalk data stats --data demo/data",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"babywalk {babywalk.__version__}")
+    parser.add_argument("--version", action="version", version=f"babywalk {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     about_data = command(commands, "data", "make, read, check and describe data", "babywalk data --help")
     data_commands = about_data.add_subparsers(metavar="COMMAND", required=True)

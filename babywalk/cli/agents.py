@@ -23,9 +23,9 @@ from babywalk.cli.options import (
     say_json,
     some_path,
 )
-from babywalk.errors import ConfigError
-from babywalk.files import check_folder
-from babywalk.progress import tell
+from babywalk.common.errors import ConfigError
+from babywalk.common.files import check_folder
+from babywalk.common.progress import tell
 
 
 def add_commands(commands: Any) -> None:
@@ -85,9 +85,9 @@ def _add_train(commands: Any) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from babywalk import experiments
-    from babywalk.config import from_assignments, merged
-    from babywalk.training.begun import read_begun
+    from babywalk.commands.train import train_agent
+    from babywalk.common.config import from_assignments, merged
+    from babywalk.training.run_config import read_begun
 
     settings = from_assignments(options.set)
     for name in ("task", "seed"):
@@ -99,7 +99,7 @@ def _train(options: argparse.Namespace) -> None:
     run = options.run or Path("runs") / "-".join(part for part in named if part)
     check_folder(run, "Give --run a new folder, or that of a run with --resume.")
     with _resumable(run):
-        done = experiments.train_agent(
+        done = train_agent(
             options.agent,
             options.data,
             run,
@@ -124,7 +124,7 @@ def _train(options: argparse.Namespace) -> None:
 @contextmanager
 def _resumable(run: Path) -> Iterator[None]:
     """Whoever is stopped hears how to go on."""
-    from babywalk.training.begun import has_begun
+    from babywalk.training.run_config import has_begun
 
     try:
         yield
@@ -154,9 +154,9 @@ def _add_curves(commands: Any) -> None:
 
 
 def _curves(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.commands.diagnose import learning_curves
 
-    found = recipes.learning_curves(options.runs, options.out, options.measure)
+    found = learning_curves(options.runs, options.out, options.measure)
     if options.json:
         say_json([asdict(run) for run in found])
         return
@@ -194,10 +194,10 @@ def _add_publish(commands: Any) -> None:
 
 
 def _publish(options: argparse.Namespace) -> None:
-    from babywalk import publishing
-    from babywalk.tables import size
+    from babywalk.commands.publish import publish
+    from babywalk.common.tables import size
 
-    done = publishing.publish(
+    done = publish(
         options.model,
         options.folder,
         data=options.data,
@@ -247,9 +247,9 @@ def _add_follow(commands: Any) -> None:
 
 
 def _follow(options: argparse.Namespace) -> None:
-    from babywalk import experiments
+    from babywalk.commands.follow import follow_instruction
 
-    found = experiments.follow_instruction(
+    found = follow_instruction(
         options.model,
         options.data,
         options.house,

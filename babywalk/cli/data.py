@@ -22,7 +22,7 @@ from babywalk.cli.options import (
     say,
     say_json,
 )
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 
 
 def add_commands(commands: Any) -> None:
@@ -58,11 +58,11 @@ def _add_dollhouse(commands: Any) -> None:
 
 
 def _data_dollhouse(options: argparse.Namespace) -> None:
-    from babywalk import recipes
     from babywalk.assets.dollhouse import DollhouseConfig
+    from babywalk.commands.data import make_dollhouse
 
     config = DollhouseConfig(houses=options.houses, seed=options.seed, width=options.width)
-    made = recipes.make_dollhouse(options.folder, config)
+    made = make_dollhouse(options.folder, config)
     _say_imported(made, options, f"babywalk data stats --data {options.folder}")
 
 
@@ -167,12 +167,10 @@ def _add_build(commands: Any) -> None:
 
 
 def _data_build(options: argparse.Namespace) -> None:
-    from babywalk import recipes
-    from babywalk.tables import table
+    from babywalk.commands.data import build_tasks
+    from babywalk.common.tables import table
 
-    tasks = recipes.build_tasks(
-        options.data, options.tasks, options.splits, full=options.full, seed=options.seed
-    )
+    tasks = build_tasks(options.data, options.tasks, options.splits, full=options.full, seed=options.seed)
     rows = [
         {
             "task": task.name,
@@ -210,7 +208,7 @@ def _add_hold_out(commands: Any) -> None:
 
 
 def _data_hold_out(options: argparse.Namespace) -> None:
-    from babywalk.episodes.holding_out import hold_out
+    from babywalk.episodes.holdout import hold_out
 
     made = hold_out(options.data, options.folder, options.houses, seed=options.seed)
     _say_imported(made, options, f"babywalk data build r4r r6r r8r --data {options.folder}")
@@ -236,11 +234,11 @@ def _add_stats(commands: Any) -> None:
 
 
 def _data_stats(options: argparse.Namespace) -> None:
-    from babywalk import recipes
-    from babywalk.validation.data_table import data_table, step_table
+    from babywalk.commands.data import data_statistics, step_counts
+    from babywalk.evaluation.data_table import data_table, step_table
 
-    found = recipes.data_statistics(options.data, figure=options.figure)
-    steps = recipes.step_counts(options.data)
+    found = data_statistics(options.data, figure=options.figure)
+    steps = step_counts(options.data)
     if options.json:
         say_json({**asdict(found), "babysteps": steps})
         return
@@ -270,9 +268,9 @@ def _add_export(commands: Any) -> None:
 
 
 def _data_export(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.commands.data import export_task
 
-    count = recipes.export_task(
+    count = export_task(
         options.data, options.task, options.split, options.file, seed=options.seed, steps=options.steps
     )
     say(f"{count:,} instructions in {options.file}")
@@ -297,7 +295,7 @@ def _add_fetch(commands: Any) -> None:
 def _data_fetch(options: argparse.Namespace) -> None:
     from babywalk.assets.catalogue import ASSETS
     from babywalk.assets.fetch import fetch
-    from babywalk.tables import size, table
+    from babywalk.common.tables import size, table
 
     if options.names:
         files = fetch(options.names, options.to, accept_terms=options.accept_terms)
@@ -339,7 +337,7 @@ def _add_verify(commands: Any) -> None:
 
 def _data_verify(options: argparse.Namespace) -> None:
     from babywalk.assets.manifest import verify
-    from babywalk.tables import size
+    from babywalk.common.tables import size
 
     found = verify(options.folder)
     if options.json:

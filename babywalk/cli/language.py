@@ -20,7 +20,7 @@ from babywalk.cli.options import (
     say,
     say_json,
 )
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 
 
 def add_commands(commands: Any) -> None:
@@ -63,18 +63,18 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
 
 
 def _lists(options: argparse.Namespace) -> Any:
-    from babywalk.config import from_assignments, from_table
+    from babywalk.common.config import from_assignments, from_table
     from babywalk.instructions.sentences import WordLists
 
     return from_table(WordLists, from_assignments(options.set), where="--set")
 
 
 def _data_segment(options: argparse.Namespace) -> None:
-    from babywalk import recipes
-    from babywalk.tables import table
+    from babywalk.commands.data import check_segments, segment_data
+    from babywalk.common.tables import table
 
     if options.check:
-        agreed = recipes.check_segments(options.data, options.check)
+        agreed = check_segments(options.data, options.check)
         if options.json:
             say_json({label: asdict(counts) for label, counts in agreed.items()})
             return
@@ -86,7 +86,7 @@ def _data_segment(options: argparse.Namespace) -> None:
         header = [f"boundaries in {options.check}", "ours", "theirs", "both", "precision", "recall", "F1"]
         say(table(header, lines))
         return
-    found = recipes.segment_data(
+    found = segment_data(
         options.data,
         options.splits,
         lists=_lists(options),
@@ -119,10 +119,10 @@ def _add_landmarks(commands: Any) -> None:
 
 
 def _data_landmarks(options: argparse.Namespace) -> None:
-    from babywalk import experiments
-    from babywalk.tables import table
+    from babywalk.commands.align import learn_landmarks
+    from babywalk.common.tables import table
 
-    report = experiments.learn_landmarks(options.data, options.features)
+    report = learn_landmarks(options.data, options.features)
     if options.json:
         say_json(asdict(report))
         return
@@ -166,11 +166,11 @@ def _add_align(commands: Any) -> None:
 
 
 def _data_align(options: argparse.Namespace) -> None:
-    from babywalk import experiments
-    from babywalk.tables import table
+    from babywalk.commands.align import align_data, compare_alignments
+    from babywalk.common.tables import table
 
     if options.check:
-        placed = experiments.compare_alignments(options.data, options.check, options.features)
+        placed = compare_alignments(options.data, options.check, options.features)
         if options.json:
             say_json({method: asdict(found) for method, found in placed.items()})
             return
@@ -182,7 +182,7 @@ def _data_align(options: argparse.Namespace) -> None:
         return
     if not options.tasks:
         raise ConfigError("Say what to align: one or more of r2r, r4r, r6r, r8r; or --check SPLIT.")
-    found = experiments.align_data(
+    found = align_data(
         options.data,
         options.tasks,
         options.splits,
@@ -236,10 +236,10 @@ def _add_speak(commands: Any) -> None:
 
 
 def _data_speak(options: argparse.Namespace) -> None:
-    from babywalk import experiments
-    from babywalk.config import from_assignments
+    from babywalk.commands.augment import speak
+    from babywalk.common.config import from_assignments
 
-    made = experiments.speak(
+    made = speak(
         options.data,
         options.walks,
         options.split,

@@ -22,7 +22,7 @@ from babywalk.cli.options import (
     say,
     say_json,
 )
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 
 
 def add_commands(commands: Any) -> None:
@@ -46,7 +46,7 @@ def _add_demo(commands: Any) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from babywalk.demo import demo
+    from babywalk.commands.demo import demo
 
     for line in demo(options.folder, seed=options.seed):
         say(line)
@@ -101,7 +101,11 @@ def _add_evaluate(commands: Any) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.commands.evaluate import (
+        evaluate_agent,
+        evaluate_single_steps,
+        result_file,
+    )
 
     if options.seeds < 1:
         raise ConfigError(f"--seeds {options.seeds} walks nothing. Give at least 1.")
@@ -117,17 +121,17 @@ def _evaluate(options: argparse.Namespace) -> None:
     # All seeds walk the same instructions of a sample, so that they differ by the agent's luck alone.
     measuring = {"seed": options.seed, "per_path": options.per_path, "length": options.by_length}
     reports = {
-        f"{agent} {luck}" if options.seeds > 1 else agent: recipes.evaluate_single_steps(
+        f"{agent} {luck}" if options.seeds > 1 else agent: evaluate_single_steps(
             *common, luck=luck, **measuring
         )
         if options.baby_steps
-        else recipes.evaluate_agent(
+        else evaluate_agent(
             *common, luck=luck, trajectories=options.trajectories, step_size=options.step_size, **measuring
         )
         for luck in seeds
     }
     if not any(reports.values()) and not options.json:
-        file = recipes.result_file(options.trajectories, parted(options.on)[0], options.split)
+        file = result_file(options.trajectories, parted(options.on)[0], options.split)
         say(f"{options.split} has no goals to measure against; trajectories are in {options.trajectories}.")
         say(f"Next: babywalk submit {quoted(file)} --data {quoted(options.data)} submission.json")
         return
@@ -165,9 +169,11 @@ def _add_score(commands: Any) -> None:
 
 
 def _score(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.commands.evaluate import (
+        score_results,
+    )
 
-    report = recipes.score_results(
+    report = score_results(
         options.results,
         options.data,
         options.task,
@@ -184,7 +190,7 @@ def _score(options: argparse.Namespace) -> None:
 
 def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> None:
     """Reports of one or more runs over the same tasks, and their mean where there are several."""
-    from babywalk.validation.score_table import length_table, mean_over_runs, score_table
+    from babywalk.evaluation.score_table import length_table, mean_over_runs, score_table
 
     if options.json:
         say_json({run: [asdict(report) for report in reports] for run, reports in runs.items()})
@@ -244,12 +250,14 @@ def _add_table(commands: Any) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from babywalk import recipes
-    from babywalk.validation.comparison_table import Layout
+    from babywalk.commands.evaluate import (
+        compare_results,
+    )
+    from babywalk.evaluation.comparison_table import Layout
 
     chosen = {"measures": tuple(parted(options.measures))} if options.measures else {}
     layout = Layout(**chosen, paper=options.paper, intervals=options.intervals, markdown=options.markdown)
-    say(recipes.compare_results(options.results, layout, options.name))
+    say(compare_results(options.results, layout, options.name))
 
 
 def _add_diagnose(commands: Any) -> None:
@@ -275,10 +283,10 @@ def _add_diagnose(commands: Any) -> None:
 
 
 def _diagnose(options: argparse.Namespace) -> None:
-    from babywalk import recipes
-    from babywalk.validation.diagnosis.table import diagnosis_text
+    from babywalk.commands.diagnose import diagnose_walks
+    from babywalk.evaluation.diagnosis.table import diagnosis_text
 
-    found = recipes.diagnose_walks(
+    found = diagnose_walks(
         options.walks,
         options.data,
         options.task,
@@ -311,9 +319,11 @@ def _add_submit(commands: Any) -> None:
 
 
 def _submit(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.commands.evaluate import (
+        submit,
+    )
 
-    count = recipes.submit(options.results, options.data, options.split, options.file)
+    count = submit(options.results, options.data, options.split, options.file)
     say(f"{count:,} trajectories in {options.file}")
 
 
@@ -343,9 +353,9 @@ def _add_draw(commands: Any) -> None:
 
 
 def _draw(options: argparse.Namespace) -> None:
-    from babywalk import recipes
+    from babywalk.commands.draw import draw
 
-    recipes.draw(
+    draw(
         options.data,
         options.file,
         scan=options.house,

@@ -14,12 +14,12 @@ from babywalk.assets.manifest import component, details
 from babywalk.assets.r2r import r2r_file
 from babywalk.buildings.cache import load_houses
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import ConfigError, DataError, unknown
+from babywalk.common.files import sha256
 from babywalk.episodes.joining import TASKS, joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.episodes.walks import Walks, load_walks
-from babywalk.errors import ConfigError, DataError, unknown
-from babywalk.files import sha256
 
 SPLITS = ("train", "val_seen", "val_unseen", "test")
 

@@ -19,10 +19,10 @@ from babywalk.assets.rooms import read_rooms
 from babywalk.assets.view_features import read_view_features
 from babywalk.buildings.converting import convert_panoramas, convert_parts
 from babywalk.buildings.objects.build import object_parts
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.files import replacing_folder
+from babywalk.common.progress import progress
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import ConfigError, DataError
-from babywalk.files import replacing_folder
-from babywalk.progress import progress
 
 OBJECTS = "objects"  # the name of the features that are made from object boxes
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from babywalk.buildings.geodesics import NOWHERE
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import unknown
+from babywalk.common.ragged import Ragged, side_by_side, spread, starts
 from babywalk.episodes.walks import Walks
-from babywalk.errors import unknown
-from babywalk.ragged import Ragged, side_by_side, spread, starts
 
 
 @dataclass(frozen=True, slots=True)

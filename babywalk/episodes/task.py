@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from babywalk.assets.r2r import Walk
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import ConfigError, unknown
+from babywalk.common.ragged import Ragged, starts
+from babywalk.common.seeding import generator
 from babywalk.episodes.episode import Episode
 from babywalk.episodes.joining import Joint, chains, joined_paths
 from babywalk.episodes.walks import Walks
-from babywalk.errors import ConfigError, unknown
-from babywalk.ragged import Ragged, starts
-from babywalk.seeding import generator
 
 Index = NDArray[np.integer[Any]]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from babywalk.assets.glove import WordVectors
 from babywalk.assets.tokens import tokenise
-from babywalk.ragged import Ragged, starts
-from babywalk.seeding import generator
+from babywalk.common.ragged import Ragged, starts
+from babywalk.common.seeding import generator
 
 PADDING, UNKNOWN, END = "<PAD>", "<UNK>", "<EOS>"
 SPECIAL = (PADDING, UNKNOWN, END)

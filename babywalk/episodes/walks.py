@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from babywalk.assets.r2r import Walk, read_walks
 from babywalk.buildings.houses import Houses
-from babywalk.errors import DataError
-from babywalk.ragged import Ragged, starts
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged, starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,10 +18,10 @@ import numpy as np
 from babywalk.assets.manifest import component
 from babywalk.assets.r2r import Walk, walk_fields
 from babywalk.buildings.panorama import direction
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged, starts
 from babywalk.episodes.task import Task
-from babywalk.errors import DataError
 from babywalk.instructions.segmented import SegmentedTexts
-from babywalk.ragged import Ragged, starts
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.errors import ConfigError, unknown
+from babywalk.common.errors import ConfigError, unknown
+from babywalk.common.ragged import Ragged, starts
 from babywalk.instructions.sentences import Sentence, WordLists
-from babywalk.ragged import Ragged, starts
 
 Flags = NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from babywalk.ragged import Ragged
+from babywalk.common.ragged import Ragged
 
 _SIDES = (("left", "right"), ("leftmost", "rightmost"))
 # "Stop right there", "wait right in front": no side is meant.

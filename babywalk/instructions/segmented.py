@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.manifest import component
+from babywalk.common.errors import DataError
+from babywalk.common.files import read_json, write_json
+from babywalk.common.ragged import Ragged, spread, starts
 from babywalk.episodes.task import Index, Task
-from babywalk.errors import DataError
-from babywalk.files import read_json, write_json
 from babywalk.instructions.identification import SentenceTable
 from babywalk.instructions.sentences import Sentence
-from babywalk.ragged import Ragged, spread, starts
 
 _ARRAYS = ("first", "landmark", "verb", "plain_verb", "stops", "leads", "length")
 

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from babywalk.errors import DataError
-from babywalk.files import read_json, write_json
+from babywalk.common.errors import DataError
+from babywalk.common.files import read_json, write_json
+from babywalk.common.progress import progress
+from babywalk.common.ragged import Ragged
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, WordLists, sentences
 from babywalk.instructions.tagging import Tagger, load_tagger, stop_words, tagger_notes
-from babywalk.progress import progress
-from babywalk.ragged import Ragged
 
 _CHUNK = 512
 

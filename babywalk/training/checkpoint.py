@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from babywalk.errors import DataError
-from babywalk.policies.model import Model, put_weights
-from babywalk.policies.network import Network
-from babywalk.tensors import read_tensors, write_tensors
+from babywalk.common.errors import DataError
+from babywalk.common.weights import read_tensors, write_tensors
+from babywalk.modules.model import Model, put_weights
+from babywalk.modules.network import Network
 
 _FORMAT = "babywalk checkpoint 3"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from babywalk.config import check_amounts, check_counts, check_parts, check_positive, check_shares
-from babywalk.errors import ConfigError, unknown
-from babywalk.policies.config import PolicyConfig
-from babywalk.training.rewards import REWARDS
+from babywalk.common.config import check_amounts, check_counts, check_parts, check_positive, check_shares
+from babywalk.common.errors import ConfigError, unknown
+from babywalk.modules.config import PolicyConfig
+from babywalk.navigation.rewards import REWARDS
 
 
 @dataclass(frozen=True, slots=True)

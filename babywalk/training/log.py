@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from babywalk.files import naming, replacing
+from babywalk.common.files import naming, replacing
 
 _HEADER = ["total", "stage", "iteration", "name", "value"]
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from babywalk.errors import BabyWalkError, ConfigError
-from babywalk.policies.model import FORMAT as MODEL
-from babywalk.policies.model import Model, put_weights, save_model
-from babywalk.progress import progress as bar
-from babywalk.seeding import generator
-from babywalk.tensors import read_tensors
+from babywalk.common.errors import BabyWalkError, ConfigError
+from babywalk.common.progress import progress as bar
+from babywalk.common.seeding import generator
+from babywalk.common.weights import read_tensors
+from babywalk.modules.model import FORMAT as MODEL
+from babywalk.modules.model import Model, put_weights, save_model
 from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from babywalk.training.config import TrainingConfig
 from babywalk.training.log import Log

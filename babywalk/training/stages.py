@@ -15,15 +15,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from babywalk.common.ragged import side_by_side, starts
+from babywalk.common.seeding import generator
+from babywalk.decoding.episode_batch import Lesson, Lessons
+from babywalk.decoding.rollout import Guide, Journey, draw_action, sampled
+from babywalk.modules.decoder import Decision
+from babywalk.navigation.rewards import rewards
 from babywalk.navigation.teacher import Teacher
-from babywalk.policies.lessons import Lesson, Lessons
-from babywalk.policies.parts.decoder import Decision
-from babywalk.policies.walking import Guide, Journey, draw_action, sampled
-from babywalk.ragged import side_by_side, starts
-from babywalk.seeding import generator
 from babywalk.training.config import TrainingConfig
 from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
-from babywalk.training.rewards import rewards
 
 
 @dataclass(frozen=True, slots=True)

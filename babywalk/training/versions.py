@@ -5,14 +5,14 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-import babywalk
+from babywalk.common.version import __version__
 
 _PACKAGES = ("numpy", "scipy", "torch", "spacy", "safetensors")
 
 
 def versions() -> dict[str, str]:
     """Versions of everything that can change a result."""
-    found = {"babywalk": babywalk.__version__, "python": platform.python_version()}
+    found = {"babywalk": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
             found[package] = version(package)

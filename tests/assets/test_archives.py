@@ -13,7 +13,7 @@ import pytest
 
 from babywalk.assets import archives
 from babywalk.assets.archives import unpack
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 GOOD = {
     "repo-abc/graphs/a.json": b"{}",

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from babywalk.assets.boxes import SeenObject, ViewpointObjects, boxes_files, read_boxes, write_boxes
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 NAME = st.text(st.characters(codec="utf-8", exclude_characters="#"), min_size=1)
 BOX = st.builds(

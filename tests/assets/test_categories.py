@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from babywalk.assets.boxes import boxes_files, read_boxes
 from babywalk.assets.categories import read_categories, write_categories
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 NAME = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n"), min_size=1).filter(str.strip)
 

@@ -19,7 +19,7 @@ from babywalk.assets.connectivity import (
     read_connectivity,
     write_connectivity,
 )
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 
 def viewpoint(name: str, neighbours: list[bool]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from urllib import request
 import pytest
 
 from babywalk.assets.download import _Redirects, download
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 DATA = bytes(range(256)) * 8_000  # 2 MB
 PAGE = b"<!DOCTYPE html><html><title>File not found</title></html>"

@@ -14,7 +14,7 @@ import pytest
 from babywalk.assets import fetch as module
 from babywalk.assets.catalogue import ASSETS, MATTERPORT_TERMS, Asset, Download, asset
 from babywalk.assets.fetch import fetch, fetch_assets
-from babywalk.errors import ConfigError, DataError
+from babywalk.common.errors import ConfigError, DataError
 
 PAGE = b"<html>gone</html>"
 

@@ -20,7 +20,7 @@ from babywalk.assets.fine_grained import (
     write_fine_grained,
 )
 from babywalk.assets.r2r import Walk, r2r_file, read_walks
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 WORD = st.text(st.characters(codec="utf-8"), min_size=1)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from babywalk.assets.glove import WordVectors, read_glove, write_glove
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 WORD = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1).filter(str.strip)
 

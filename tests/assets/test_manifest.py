@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from babywalk.assets.manifest import component, details, read_manifest, verify
-from babywalk.errors import DataError
-from babywalk.files import write_json
+from babywalk.common.errors import DataError
+from babywalk.common.files import write_json
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from babywalk.assets.r2r import Walk, r2r_file, read_walks, write_walks
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)

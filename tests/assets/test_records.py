@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from babywalk.assets.records import Record, lines, records
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 FILE = Path("house.json")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from babywalk.assets.results import Answer, read_results, write_results
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 
 def test_both_forms_come_back(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from babywalk.assets.rooms import read_rooms, write_rooms
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 ROOMS = {("s", "a"): 1, ("s", "b"): 12, ("dollhouse_000", "a.b"): 3}
 

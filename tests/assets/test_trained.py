@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import babywalk
-from babywalk import recipes
 from babywalk.assets.trained import built_in_models, find_model
-from babywalk.errors import ConfigError
-from babywalk.policies.model import load_model
+from babywalk.commands.evaluate import evaluate_agent
+from babywalk.common.errors import ConfigError
+from babywalk.modules.model import load_model
 
 
 def test_a_path_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,7 @@ def test_it_can_be_loaded_and_has_a_card(name: str) -> None:
 def test_it_walks_houses_that_it_has_never_seen(segmented_dollhouse: Path) -> None:
     """These houses were drawn with another seed; who reads and sees passes who does not move."""
     reports = {
-        agent: recipes.evaluate_agent(agent, segmented_dollhouse, ["r2r"], "val_unseen")[0].measures
+        agent: evaluate_agent(agent, segmented_dollhouse, ["r2r"], "val_unseen")[0].measures
         for agent in ("dollhouse", "stop")
     }
     assert reports["dollhouse"]["SDTW"].mean > 2 * reports["stop"]["SDTW"].mean
@@ -49,4 +49,4 @@ def test_it_walks_houses_that_it_has_never_seen(segmented_dollhouse: Path) -> No
 
 def test_who_asks_for_another_is_told_the_names(segmented_dollhouse: Path) -> None:
     with pytest.raises(ConfigError, match="dollhouse"):
-        recipes.evaluate_agent("dolhouse", segmented_dollhouse, ["r2r"], "val_unseen")
+        evaluate_agent("dolhouse", segmented_dollhouse, ["r2r"], "val_unseen")

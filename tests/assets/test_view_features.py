@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from babywalk.assets.view_features import Panorama, read_view_features, write_view_features
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 
 def panorama(viewpoint: str, width: int = 4, seed: int = 0) -> Panorama:

@@ -12,7 +12,7 @@ from babywalk.buildings.converting import convert_panoramas, convert_parts
 from babywalk.buildings.features import open_features, open_source, sources
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.part import Part
-from babywalk.errors import ConfigError, DataError
+from babywalk.common.errors import ConfigError, DataError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from builders import connectivity, corridor
 
 from babywalk.buildings.cache import load_houses
 from babywalk.buildings.houses import Houses
-from babywalk.errors import ConfigError, DataError
+from babywalk.common.errors import ConfigError, DataError
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from babywalk.assets.r2r import r2r_file, read_walks, write_walks
+from babywalk.common.errors import ConfigError, DataError
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import ConfigError, DataError
 
 
 @pytest.fixture

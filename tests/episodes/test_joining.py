@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import ConfigError
 from babywalk.episodes.joining import Joint, chains, joined_paths, joint
-from babywalk.errors import ConfigError
 
 
 def test_two_walks_join_where_one_ends_near_the_start_of_the_next() -> None:

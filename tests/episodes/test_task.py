@@ -8,10 +8,10 @@ import pytest
 from builders import corridor, placed, walk
 
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import ConfigError
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.walks import Walks
-from babywalk.errors import ConfigError
 
 
 @pytest.fixture

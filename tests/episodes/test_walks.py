@@ -7,8 +7,8 @@ import pytest
 from builders import corridor, placed, walk
 
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import DataError
 from babywalk.episodes.walks import Walks, load_walks
-from babywalk.errors import DataError
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
+from babywalk.common.ragged import Ragged
 from babywalk.instructions.identification import READINGS, IdentificationConfig, SentenceTable, identify
 from babywalk.instructions.sentences import Sentence
-from babywalk.ragged import Ragged
 
 # One letter per sentence: F full (landmark and verb), L landmark alone, V verb alone, G a landmark and a verb
 # that is a stop word, N neither, S full but only tells where to stop, W full but only sets the scene.

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import DataError
 from babywalk.instructions import segmenting
 from babywalk.instructions.babysteps import load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig
-from babywalk.instructions.library import identified, segment_splits, segmented
 from babywalk.instructions.segmenting import segment, segment_texts
 from babywalk.instructions.sentences import WordLists
-from babywalk.ragged import Ragged
+from babywalk.instructions.store import identified, segment_splits, segmented
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_aligned_steps_come_back(housed: Dataset, tmp_path: Path) -> None:
 def test_steps_are_exported_in_the_usual_form(housed: Dataset, tmp_path: Path) -> None:
     import json
 
-    from babywalk import recipes
+    from babywalk.commands.data import export_task
 
-    recipes.export_task(housed.folder, "r4r", "val_seen", tmp_path / "steps.json", steps=True)
+    export_task(housed.folder, "r4r", "val_seen", tmp_path / "steps.json", steps=True)
     for walk in json.loads((tmp_path / "steps.json").read_text()):
         told, paths = walk["sub_instructions"], walk["sub_paths"]
         assert len(told) == len(paths) == len(walk["headings"]) == len(walk["instructions"])

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import torch
 
-from babywalk import experiments
+from babywalk.agents.learned import LearnedAgent
+from babywalk.commands import train as train_command
+from babywalk.commands.train import train_agent
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.weights import read_tensors, write_tensors
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import ConfigError, DataError
-from babywalk.policies.learned import LearnedAgent
-from babywalk.policies.model import Model, load_model
-from babywalk.tensors import read_tensors, write_tensors
+from babywalk.modules.model import Model, load_model
 from babywalk.training import stages
 from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 
@@ -29,7 +30,7 @@ QUICK: dict[str, Any] = {
 
 
 def train(data: Path, run: Path, *, resume: bool = False, **settings: Any) -> Progress:
-    return experiments.train_agent("babywalk", data, run, preset="tiny", settings=settings, resume=resume)
+    return train_agent("babywalk", data, run, preset="tiny", settings=settings, resume=resume)
 
 
 def test_a_best_model_of_a_way_that_was_left_is_not_handed_on(
@@ -50,7 +51,7 @@ def test_a_best_model_of_a_way_that_was_left_is_not_handed_on(
         def means(self) -> dict[str, float]:
             return {"SDTW": next(scores)}
 
-    monkeypatch.setattr(experiments, "evaluate", Scored)
+    monkeypatch.setattr(train_command, "evaluate", Scored)
     monkeypatch.setattr(stages, "imitation_loss", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(segmented_dollhouse, tmp_path / "run", **QUICK)

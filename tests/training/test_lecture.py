@@ -14,11 +14,11 @@ from square import leading, square_lessons, square_model, square_observer, squar
 from torch import Tensor
 
 from babywalk.buildings.houses import Houses
+from babywalk.common.ragged import Ragged
+from babywalk.decoding.episode_batch import Lesson
+from babywalk.decoding.rollout import Choice, Guide, Journey
+from babywalk.modules.model import Model
 from babywalk.navigation.teacher import Teacher
-from babywalk.policies.lessons import Lesson
-from babywalk.policies.model import Model
-from babywalk.policies.walking import Choice, Guide, Journey
-from babywalk.ragged import Ragged
 from babywalk.training import loop, stages
 from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
 from babywalk.training.loop import Trainer, descend, fresh_optimiser

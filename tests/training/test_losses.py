@@ -8,10 +8,10 @@ import torch
 from builders import corridor
 
 from babywalk.buildings.houses import Houses
-from babywalk.errors import ConfigError
-from babywalk.ragged import Ragged
+from babywalk.common.errors import ConfigError
+from babywalk.common.ragged import Ragged
+from babywalk.navigation.rewards import rewards
 from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
-from babywalk.training.rewards import rewards
 from babywalk.training.stages import decisions_left
 
 

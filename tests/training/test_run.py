@@ -19,16 +19,19 @@ import numpy as np
 import pytest
 import torch
 
-from babywalk import experiments, recipes
 from babywalk.cli import main
-from babywalk.config import from_table
+from babywalk.commands import train
+from babywalk.commands.evaluate import evaluate_agent, score_results
+from babywalk.commands.follow import load_agent
+from babywalk.commands.train import train_agent
+from babywalk.common.config import from_table
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.files import alone_in
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import Vocabulary
-from babywalk.errors import ConfigError, DataError
-from babywalk.files import alone_in
-from babywalk.policies.config import DECODERS
-from babywalk.policies.model import load_model
-from babywalk.policies.parts.memory import SUMMARIES
+from babywalk.modules.config import DECODERS
+from babywalk.modules.memory import SUMMARIES
+from babywalk.modules.model import load_model
 from babywalk.training import loop
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import DivergedError
@@ -62,9 +65,7 @@ def test_every_memory_and_decoder_trains(
     segmented_dollhouse: Path, tmp_path: Path, decoder: str, memory: str
 ) -> None:
     settings = {**QUICK, "policy": {"decoder": decoder, "memory": memory}, "averaging": 0.9}
-    done = experiments.train_agent(
-        "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=settings
-    )
+    done = train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=settings)
     assert list(done.bests) == ["imitation", "lecture 1", "lecture 2"]
     assert done.total == 6 + 3 + 3
     model = load_model(tmp_path / "run")
@@ -76,7 +77,7 @@ def test_all_steps_can_be_rewarded_at_once(
     segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain reinforcement learning: one stage after imitation, of walks from where the path begins."""
-    from babywalk.policies.lessons import Lessons
+    from babywalk.decoding.episode_batch import Lessons
 
     told: list[tuple[int, int]] = []
     plain = Lessons.lesson
@@ -91,7 +92,7 @@ def test_all_steps_can_be_rewarded_at_once(
     whole = {"whole": True, "lectures": 4, "iterations": 3, "batches": [5, 3], "samples": 2}
     settings = {**QUICK, "imitation": {"iterations": 2, "batch": 4}, "reinforce": whole}
     run = tmp_path / "run"
-    done = experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    done = train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
     assert list(done.bests) == ["imitation", "reinforce"]
     assert done.total == 2 + 3
     assert told[2:] == [(3, 0)] * 3  # the last of the batches, and nothing that the expert did before
@@ -103,7 +104,7 @@ def test_all_steps_can_be_rewarded_at_once(
 def trained(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A quick run that nobody disturbed."""
     run = tmp_path_factory.mktemp("runs") / "whole"
-    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=QUICK)
+    train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=QUICK)
     return run
 
 
@@ -143,7 +144,7 @@ def test_who_watches_sees_where_a_run_stands(
             shown.append((self.what, text))
 
     monkeypatch.setattr(loop, "bar", Bar)
-    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK)
+    train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK)
     number = r"-?\d+\.\d{2}"
     first, last = shown[0], shown[-1]
     assert first[0] == "imitation"
@@ -155,13 +156,11 @@ def test_who_watches_sees_where_a_run_stands(
 
 
 def test_evaluation_of_a_run(trained: Path, segmented_dollhouse: Path, tmp_path: Path) -> None:
-    reports = recipes.evaluate_agent(
+    reports = evaluate_agent(
         str(trained), segmented_dollhouse, ["r2r", "r4r"], "val_seen:10", trajectories=tmp_path
     )
     assert [report.task for report in reports] == ["r2r", "r4r"]
-    again = recipes.score_results(
-        tmp_path / "r4r_val_seen_10.json", segmented_dollhouse, "r4r", "val_seen:10"
-    )
+    again = score_results(tmp_path / "r4r_val_seen_10.json", segmented_dollhouse, "r4r", "val_seen:10")
     assert again.measures == reports[1].measures
 
 
@@ -173,8 +172,7 @@ def test_an_agent_can_be_told_steps_of_another_size(
     task = dataset.task("r4r", "val_seen:10")
     sizes = (None, 0, 100, 10_000)
     own, *counts = (
-        experiments.load_agent(trained, segmented_dollhouse, step_size=size).lessons(task).count.sum()
-        for size in sizes
+        load_agent(trained, segmented_dollhouse, step_size=size).lessons(task).count.sum() for size in sizes
     )
     assert own == counts[0] > counts[1] > counts[2] == len(task)
     on = ["--data", str(segmented_dollhouse), "--on", "r4r", "--split", "val_seen:10"]
@@ -198,11 +196,11 @@ def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
         def __init__(self, *given: Any) -> None:
             super().__init__(*given[:-1], lambda: {"SDTW": next(falling) / 100})
 
-    monkeypatch.setattr(experiments, "Trainer", Worsening)
+    monkeypatch.setattr(train, "Trainer", Worsening)
     run = tmp_path / "run"
     ruin = {**QUICK["reinforce"], "lectures": 1}
     settings = {**QUICK, "reinforce": ruin, "imitation": {"iterations": 2, "batch": 4}}
-    done = experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+    done = train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
     assert done.bests == {"imitation": 1.0, "lecture 1": 0.99}
     kept = load_model(run)
     before = load_model(run / "best" / "imitation.safetensors").network.state_dict()
@@ -210,14 +208,12 @@ def test_a_lecture_that_only_loses_hands_on_what_it_was_given(
     assert all(torch.equal(before[name], weight) for name, weight in kept.network.state_dict().items())
     # So does one that is the first stage of a run that begins with this model.
     again = {**settings, "imitation": {"iterations": 0}, "begin_from": str(run)}
-    experiments.train_agent(
-        "babywalk", segmented_dollhouse, tmp_path / "again", preset="tiny", settings=again
-    )
+    train_agent("babywalk", segmented_dollhouse, tmp_path / "again", preset="tiny", settings=again)
     weights = load_model(tmp_path / "again").network.state_dict()
     assert all(torch.equal(before[name], weight) for name, weight in weights.items())
     # Unless its last model is asked for, however bad.
     last = {**again, "hand_on": "last"}
-    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "last", preset="tiny", settings=last)
+    train_agent("babywalk", segmented_dollhouse, tmp_path / "last", preset="tiny", settings=last)
     model = load_model(tmp_path / "last")
     assert model.facts["iteration"] == ruin["iterations"]
     assert not torch.equal(before["first_state.weight"], model.network.state_dict()["first_state.weight"])
@@ -240,7 +236,7 @@ def test_colder_walks_keep_nearer_to_the_best_actions(
 
         monkeypatch.setattr(stages, "draw_action", draw)
         reinforce = {**QUICK["reinforce"], "temperature": temperature}
-        experiments.train_agent(
+        train_agent(
             "babywalk", segmented_dollhouse, tmp_path / str(temperature), preset="tiny",
             settings={**QUICK, "reinforce": reinforce, "begin_from": str(trained)},
         )  # fmt: skip
@@ -248,7 +244,7 @@ def test_colder_walks_keep_nearer_to_the_best_actions(
     assert cold > 0.99
     assert cold > own > hot
     with pytest.raises(ConfigError, match="temperature = 0"):
-        experiments.train_agent(
+        train_agent(
             "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny",
             settings={"reinforce": {"temperature": 0.0}},
         )  # fmt: skip
@@ -260,14 +256,12 @@ def test_a_mirror_makes_other_lessons_of_the_same_walks(segmented_dollhouse: Pat
     for share in (0.0, 0.5, 1.0):
         run = tmp_path / str(share)
         settings = {**QUICK, "mirror": share}
-        experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+        train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
         found[share] = load_model(run / "best" / "imitation.safetensors").network.state_dict()
     text = "text.lstm.weight_ih_l0"
     assert not any(torch.equal(found[0.0][text], found[share][text]) for share in (0.5, 1.0))
     with pytest.raises(ConfigError, match="mirror = 2"):
-        experiments.train_agent(
-            "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny", settings={"mirror": 2.0}
-        )
+        train_agent("babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny", settings={"mirror": 2.0})
 
 
 def test_a_run_can_begin_with_what_another_has_learned(
@@ -275,10 +269,10 @@ def test_a_run_can_begin_with_what_another_has_learned(
 ) -> None:
     """An agent with a memory begins with the weights of one without: all of them, and its own memory."""
     plain, over = tmp_path / "plain", {**QUICK, "reinforce": {"lectures": 0}}
-    experiments.train_agent("seq2seq", segmented_dollhouse, plain, preset="tiny", settings=over)
+    train_agent("seq2seq", segmented_dollhouse, plain, preset="tiny", settings=over)
     still = {**over, "begin_from": str(plain), "imitation": {"iterations": 3, "learning_rate": 0.0}}
     begun = tmp_path / "begun"
-    experiments.train_agent("babywalk", segmented_dollhouse, begun, preset="tiny", settings=still)
+    train_agent("babywalk", segmented_dollhouse, begun, preset="tiny", settings=still)
     before, after = (load_model(run).network.state_dict() for run in (plain, begun))
     assert before.keys() < after.keys()
     assert all(torch.equal(after[name], weight) for name, weight in before.items())
@@ -287,7 +281,7 @@ def test_a_run_can_begin_with_what_another_has_learned(
     # And one that has learned to remember hands that on too; who remembers nothing leaves it.
     for agent in ("babywalk", "seq2seq"):
         run, again = tmp_path / agent, {**still, "begin_from": str(trained)}
-        experiments.train_agent(agent, segmented_dollhouse, run, preset="tiny", settings=again)
+        train_agent(agent, segmented_dollhouse, run, preset="tiny", settings=again)
         handed, learned = load_model(run).network.state_dict(), load_model(trained).network.state_dict()
         assert all(torch.equal(learned[name], weight) for name, weight in handed.items())
     # One that decides in another way takes over how to read and to remember, and nothing else.
@@ -295,7 +289,7 @@ def test_a_run_can_begin_with_what_another_has_learned(
         tmp_path / "coground",
         {**still, "begin_from": str(trained), "policy": {"decoder": "coground"}},
     )
-    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=other)
+    train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=other)
     handed = load_model(run).network.state_dict()
     equal = {name for name in handed.keys() & learned.keys() if torch.equal(handed[name], learned[name])}
     assert {name.split(".")[0] for name in handed.keys() - equal} == {"decoder"}
@@ -307,17 +301,17 @@ def test_a_run_can_begin_with_the_mean_of_others(
 ) -> None:
     """And without anything to learn the mean is what it ends with."""
     over = {**QUICK, "reinforce": {"lectures": 0}, "seed": 5, "begin_from": str(trained), "hand_on": "last"}
-    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "on", preset="tiny", settings=over)
+    train_agent("babywalk", segmented_dollhouse, tmp_path / "on", preset="tiny", settings=over)
     mean = {**over, "imitation": {"iterations": 0}, "begin_from": f"{trained},{tmp_path / 'on'}"}
     run = tmp_path / "mean"
-    done = experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=mean)
+    done = train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=mean)
     one, two, found = (load_model(file).network.state_dict() for file in (trained, tmp_path / "on", run))
     assert not torch.equal(one["first_state.weight"], two["first_state.weight"])
     assert all(torch.allclose(found[name], (one[name] + two[name]) / 2, atol=1e-7) for name in found)
     assert [facts["seed"] for facts in load_model(run).facts["begun_from"]] == [0, 5]
     assert done.bests.keys() == {"none"}
     with pytest.raises(ConfigError, match="nothing to learn and nothing to begin with"):
-        experiments.train_agent(
+        train_agent(
             "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny",
             settings={"reinforce": {"lectures": 0}, "imitation": {"iterations": 0}},
         )  # fmt: skip
@@ -338,14 +332,14 @@ def test_batches_take_turns_with_tasks_and_sizes(
     monkeypatch.setattr(stages, "imitate", imitate)
     chosen = {"iterations": 6, "batch": 4, "mix": "r2r", "sizes": [150]}
     over = {**QUICK, "imitation": chosen, "reinforce": {"lectures": 0}}
-    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=over)
+    train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=over)
     assert [task for task, _ in taught] == ["r4r", "r2r"] * 3
     counts = [count for _, count in taught]
     assert counts[:2] == counts[4:]
     assert counts[2] < counts[0]
     assert counts[3] < counts[1]
     with pytest.raises(ConfigError, match=r"imitation.sizes = \[-1\] has a size below 0"):
-        experiments.train_agent(
+        train_agent(
             "babywalk", segmented_dollhouse, tmp_path / "no", preset="tiny",
             settings={"imitation": {"sizes": [-1]}},
         )  # fmt: skip
@@ -365,7 +359,7 @@ def test_rewards_take_turns_with_tasks_too(
     monkeypatch.setattr(stages, "rewards", rewards)
     chosen = {"lectures": 1, "iterations": 4, "batches": [8], "mix": "r2r"}
     over = {**QUICK, "imitation": {"iterations": 0}, "reinforce": chosen}
-    experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=over)
+    train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=over)
     long, short, long_again, short_again = rewarded
     assert min(long, long_again) > max(short, short_again)
 
@@ -378,7 +372,7 @@ def test_a_run_cannot_begin_with_a_model_of_another_kind(
     trained: Path, segmented_dollhouse: Path, tmp_path: Path, change: dict[str, object], words: str
 ) -> None:
     with pytest.raises(DataError, match=words):
-        experiments.train_agent(
+        train_agent(
             "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny",
             settings={**QUICK, "begin_from": str(trained), **change},
         )  # fmt: skip
@@ -403,7 +397,7 @@ def test_in_a_chain_steps_are_walked_in_a_row(
         imitation = {"iterations": 6, "batch": 16, "chain": chain, "teacher_share": 1.0}
         settings = {**QUICK, "imitation": imitation, "reinforce": {"lectures": 0}}
         run = tmp_path / str(chain)
-        experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
+        train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=settings)
         decisions[chain] = sum(taught)
     assert 1.3 * decisions[1] < decisions[5] < 4 * decisions[1]
 
@@ -411,7 +405,7 @@ def test_in_a_chain_steps_are_walked_in_a_row(
 def test_every_other_batch_comes_from_the_task_that_is_mixed_in(
     segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from babywalk.policies.lessons import Lessons
+    from babywalk.decoding.episode_batch import Lessons
 
     told: list[str] = []
     plain = Lessons.lesson
@@ -426,7 +420,7 @@ def test_every_other_batch_comes_from_the_task_that_is_mixed_in(
         "imitation": {"iterations": 4, "batch": 8, "mix": "r2r"},
         "reinforce": {"lectures": 0},
     }
-    experiments.train_agent(
+    train_agent(
         "babywalk", segmented_dollhouse, tmp_path / "run", task="r4r", preset="tiny", settings=settings
     )
     assert [name for name in told if "train" in name] == ["r4r train", "r2r train"] * 2
@@ -445,7 +439,7 @@ LONGER: dict[str, Any] = {
 def undisturbed(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The longer run, left alone."""
     run = tmp_path_factory.mktemp("runs") / "longer"
-    experiments.train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=LONGER)
+    train_agent("babywalk", segmented_dollhouse, run, preset="tiny", settings=LONGER)
     return run
 
 
@@ -524,13 +518,9 @@ def test_a_loss_that_is_no_number_stops_the_run(
         DivergedError,
         match=r"Imitation, iteration 3: the loss is no number\. The last good state is in .*last",
     ):
-        experiments.train_agent(
-            "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK
-        )
+        train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=QUICK)
     monkeypatch.undo()
-    done = experiments.train_agent(
-        "babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", resume=True
-    )
+    done = train_agent("babywalk", segmented_dollhouse, tmp_path / "run", preset="tiny", resume=True)
     assert done.total == 12
 
 
@@ -557,7 +547,7 @@ def test_a_run_goes_on_along_the_way_that_it_came(
     run = tmp_path / "run"
 
     def train(resume: bool = True, **settings: Any) -> loop.Progress:
-        return experiments.train_agent(
+        return train_agent(
             "babywalk", segmented_dollhouse, run, preset="tiny", settings=settings, resume=resume
         )
 
@@ -602,7 +592,7 @@ def test_two_processes_do_not_train_in_one_directory(trained: Path, segmented_do
         alone_in(trained),
         pytest.raises(ConfigError, match=r"whole: another process is at work in it\. Wait for its end"),
     ):
-        experiments.train_agent("babywalk", segmented_dollhouse, trained, resume=True)
+        train_agent("babywalk", segmented_dollhouse, trained, resume=True)
 
 
 def test_who_has_no_alignment_is_told(
@@ -675,9 +665,9 @@ def test_a_refused_resume_changes_nothing(
         with pytest.raises(
             DataError, match=r"last\.safetensors: was written with other words than there are here"
         ):
-            experiments.train_agent("babywalk", segmented_dollhouse, run, resume=True)
+            train_agent("babywalk", segmented_dollhouse, run, resume=True)
     with pytest.raises(ConfigError, match=r"nowhere: holds no run to go on with\. Leave --resume out"):
-        experiments.train_agent("babywalk", segmented_dollhouse, tmp_path / "nowhere", resume=True)
+        train_agent("babywalk", segmented_dollhouse, tmp_path / "nowhere", resume=True)
     assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
 
 
@@ -722,9 +712,9 @@ def test_mistakes_are_told_and_nothing_is_overwritten(
     with pytest.raises(
         ConfigError, match=r"holds a run already\. Give --resume to go on with it, or another --run"
     ):
-        experiments.train_agent("babywalk", segmented_dollhouse, trained, preset="tiny")
+        train_agent("babywalk", segmented_dollhouse, trained, preset="tiny")
     with pytest.raises(ConfigError, match="was begun as 'babywalk', not as 'seq2seq'"):
-        experiments.train_agent("seq2seq", segmented_dollhouse, trained, resume=True)
+        train_agent("seq2seq", segmented_dollhouse, trained, resume=True)
     assert (trained / "model.safetensors").read_bytes() == before
     arguments = ["train", "babywalk", "--data", str(segmented_dollhouse), "--run", str(tmp_path / "r")]
     for extra, message in (
@@ -744,7 +734,7 @@ def test_mistakes_are_told_and_nothing_is_overwritten(
 def test_a_model_for_other_features_is_refused(trained: Path, segmented_dollhouse: Path) -> None:
     from dataclasses import replace
 
-    from babywalk.policies.learned import LearnedAgent
+    from babywalk.agents.learned import LearnedAgent
 
     model = replace(load_model(trained), features="none")
     with pytest.raises(DataError, match=r"The model was trained on features 'none' of 64 numbers per view"):
@@ -763,8 +753,6 @@ def test_imitation_learns(segmented_dollhouse: Path, tmp_path: Path) -> None:
         "threads": 1,
     }
     run = tmp_path / "run"
-    experiments.train_agent(
-        "babywalk", segmented_dollhouse, run, task="r2r", preset="tiny", settings=settings
-    )
+    train_agent("babywalk", segmented_dollhouse, run, task="r2r", preset="tiny", settings=settings)
     accuracy = [float(row["value"]) for row in rows(run) if row["name"] == "accuracy"]
     assert np.mean(accuracy[-3:]) > np.mean(accuracy[:3]) + 0.12

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from babywalk.assets.dollhouse.voice import SPEAKERS
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 
 SPLITS = ("train", "val_seen", "val_unseen", "test")
 _UNSEEN_SHARE = 0.2  # of the houses

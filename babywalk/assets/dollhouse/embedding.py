@@ -32,7 +32,7 @@ from babywalk.assets.dollhouse.catalogue import (
 from babywalk.assets.dollhouse.geometry import Floats
 from babywalk.assets.dollhouse.house import DollHouse
 from babywalk.assets.dollhouse.sight import FAR, Sight, Thing
-from babywalk.seeding import generator
+from babywalk.common.seeding import generator
 
 COLUMNS = (
     *(f"in {room}" for room in ROOMS),

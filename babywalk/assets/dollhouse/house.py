@@ -11,7 +11,7 @@ from babywalk.assets.dollhouse.floorplan import FEWEST_ROOMS, MOST_ROOMS, STOREY
 from babywalk.assets.dollhouse.furniture import Furniture, place_large, place_rest
 from babywalk.assets.dollhouse.geometry import Bools, Floats, Point
 from babywalk.assets.dollhouse.viewpoints import LANDING, Spot, connect, door_spots, fill_spots
-from babywalk.seeding import generator
+from babywalk.common.seeding import generator
 
 EYES = 1.5  # metres of the camera above the floor
 _FEWEST, _MOST = 45, 80  # viewpoints

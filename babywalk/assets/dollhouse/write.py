@@ -33,9 +33,9 @@ from babywalk.assets.fine_grained import FineGrainedWalk, fine_grained_file, wri
 from babywalk.assets.r2r import Walk, r2r_file, write_walks
 from babywalk.assets.rooms import write_rooms
 from babywalk.assets.view_features import Panorama, write_view_features
-from babywalk.files import write_json
-from babywalk.progress import progress
-from babywalk.seeding import generator
+from babywalk.common.files import write_json
+from babywalk.common.progress import progress
+from babywalk.common.seeding import generator
 
 
 def write_dollhouse(folder: File, config: DollhouseConfig) -> None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from babywalk.buildings.objects.part import blank
 from babywalk.buildings.panorama import VIEWS
-from babywalk.ragged import Integers, Ragged
+from babywalk.common.ragged import Integers, Ragged
 
 
 def fill(

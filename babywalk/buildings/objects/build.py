@@ -18,8 +18,8 @@ from babywalk.buildings.objects.placing import Sights, place
 from babywalk.buildings.objects.rooms import room_part
 from babywalk.buildings.objects.sightings import Sightings
 from babywalk.buildings.objects.words import frequent, words_of
-from babywalk.errors import ConfigError
-from babywalk.ragged import Ragged, side_by_side
+from babywalk.common.errors import ConfigError
+from babywalk.common.ragged import Ragged, side_by_side
 
 
 def object_parts(

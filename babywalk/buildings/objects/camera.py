@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from babywalk.assets.boxes import HEIGHT, WIDTH
 from babywalk.buildings.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS, Floats, unit
-from babywalk.ragged import Integers
+from babywalk.common.ragged import Integers
 
 FOCAL = HEIGHT / 2 / np.tan(np.pi / 6)  # pixels
 PIXELS = WIDTH * HEIGHT

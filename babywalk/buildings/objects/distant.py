@@ -11,7 +11,7 @@ from babywalk.buildings.objects.camera import FOCAL, PIXELS
 from babywalk.buildings.objects.placing import Placed, Sights
 from babywalk.buildings.objects.visible import visible_pairs
 from babywalk.buildings.panorama import direction, nearest_view
-from babywalk.ragged import Ragged, starts
+from babywalk.common.ragged import Ragged, starts
 
 FARTHEST = 12.0  # metres; a chair there fills a four-hundredth of a view
 

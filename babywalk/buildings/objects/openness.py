@@ -10,7 +10,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.part import Part, blank, raise_to
 from babywalk.buildings.objects.visible import visible_pairs
 from babywalk.buildings.panorama import COLUMNS, ROWS, STEP, direction, nearest_view
-from babywalk.ragged import Integers
+from babywalk.common.ragged import Integers
 
 _FAR = 10.0  # metres that count 1; what is farther counts no more
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.panorama import VIEWS
-from babywalk.ragged import Integers
+from babywalk.common.ragged import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

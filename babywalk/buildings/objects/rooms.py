@@ -14,7 +14,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.part import Part, blank, raise_to
 from babywalk.buildings.objects.visible import visible_pairs
 from babywalk.buildings.panorama import direction, nearest_view
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 _FADING = 5.0  # metres over which a room in sight counts 1/e
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from babywalk.assets.boxes import ViewpointObjects
 from babywalk.buildings.houses import Houses
-from babywalk.errors import DataError
-from babywalk.progress import progress
+from babywalk.common.errors import DataError
+from babywalk.common.progress import progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)

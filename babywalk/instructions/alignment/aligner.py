@@ -14,18 +14,18 @@ from torch import Tensor
 from babywalk.assets.manifest import component
 from babywalk.buildings.features import ViewFeatures
 from babywalk.buildings.houses import Houses
-from babywalk.config import check_counts, check_shares
-from babywalk.errors import ConfigError, DataError
-from babywalk.files import read_json, write_json
+from babywalk.common.config import check_counts, check_shares
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.files import read_json, write_json
+from babywalk.common.ragged import Ragged
+from babywalk.instructions.alignment.alignment_examples import Told
 from babywalk.instructions.alignment.encoding import places_in_text, state_vectors, stretched, word_tensors
 from babywalk.instructions.alignment.lexicon import Lexicon
 from babywalk.instructions.alignment.network import Matcher
 from babywalk.instructions.alignment.segmentation import Potentials, best_ends, buckets
 from babywalk.instructions.alignment.sights import sights, unique_pairs
-from babywalk.instructions.alignment.told import Told
 from babywalk.instructions.alignment.walking import Walking
 from babywalk.instructions.landmarks.weights import load_weights, save_weights
-from babywalk.ragged import Ragged
 
 _PAIRS = 4096  # at a time
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from babywalk.buildings.features import ViewFeatures
-from babywalk.errors import ConfigError, unknown
+from babywalk.common.errors import ConfigError, unknown
+from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.aligner import Aligner
+from babywalk.instructions.alignment.alignment_examples import told_by_babysteps
 from babywalk.instructions.alignment.paper import align_by_landmarks, landmarks_of_steps
 from babywalk.instructions.alignment.proportional import proportional
-from babywalk.instructions.alignment.told import told_by_babysteps
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.landmarks.model import LandmarkModel
-from babywalk.ragged import Ragged
 
 METHODS = ("best", "paper", "proportional")
 

@@ -7,10 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from babywalk.common.ragged import Ragged
+from babywalk.instructions.alignment.alignment_examples import Told
 from babywalk.instructions.alignment.network import Matcher, Vectors
-from babywalk.instructions.alignment.told import Told
 from babywalk.instructions.alignment.walking import Walking
-from babywalk.ragged import Ragged
 
 _SLOPE = 1.0  # what each edge beyond the longest learned span costs
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from babywalk.buildings.features import ViewFeatures
 from babywalk.buildings.houses import Houses
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.aligner import Aligner
+from babywalk.instructions.alignment.alignment_examples import Told
 from babywalk.instructions.alignment.paper import align_by_landmarks, landmarks_of_texts
 from babywalk.instructions.alignment.proportional import proportional
-from babywalk.instructions.alignment.told import Told
 from babywalk.instructions.landmarks.model import LandmarkModel
-from babywalk.ragged import Ragged
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.words import stems
-from babywalk.ragged import Ragged
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from babywalk.common.ragged import Ragged, starts
 from babywalk.instructions.alignment.segmentation import Potentials, best_ends, buckets
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary, distinct
 from babywalk.instructions.segmenting import segment_texts
 from babywalk.instructions.sentences import WordLists
-from babywalk.ragged import Ragged, starts
 
 
 def psi(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.ragged import Ragged
+from babywalk.common.ragged import Ragged
 
 
 def proportional(words: Ragged, states: NDArray[np.int64]) -> Ragged:

@@ -16,18 +16,18 @@ from torch.nn import functional
 
 from babywalk.buildings.features import ViewFeatures, open_features
 from babywalk.buildings.houses import Houses
+from babywalk.common.progress import progress
+from babywalk.common.ragged import Ragged, spread
+from babywalk.common.seeding import generator
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, new_network
+from babywalk.instructions.alignment.alignment_examples import Told, told_by_walks
 from babywalk.instructions.alignment.encoding import places_in_text, state_vectors, stretched, word_tensors
 from babywalk.instructions.alignment.lexicon import Lexicon
 from babywalk.instructions.alignment.partition import log_partition
 from babywalk.instructions.alignment.sights import PARTS, unique_pairs
-from babywalk.instructions.alignment.told import Told, told_by_walks
 from babywalk.instructions.alignment.walking import Walking
 from babywalk.instructions.landmarks.training import column_scale
-from babywalk.progress import progress
-from babywalk.ragged import Ragged, spread
-from babywalk.seeding import generator
 
 
 def train_aligner(dataset: Dataset, spec: str, config: AlignerConfig | None = None) -> Aligner:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import COLUMNS, STEP, direction
-from babywalk.ragged import Ragged
+from babywalk.common.ragged import Ragged
 
 _STEEP = 0.25  # radians: stairs are steeper, door sills are not
 EDGE_WIDTH = 2 * COLUMNS + 6

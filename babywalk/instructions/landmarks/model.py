@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from babywalk.assets.manifest import component
 from babywalk.buildings.features import ViewFeatures
-from babywalk.config import check_counts, check_shares
-from babywalk.errors import ConfigError, DataError
-from babywalk.files import read_json, write_json
+from babywalk.common.config import check_counts, check_shares
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.files import read_json, write_json
 from babywalk.instructions.landmarks.classifier import LandmarkClassifier
 from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
 from babywalk.instructions.landmarks.weights import load_weights, save_weights

@@ -15,17 +15,17 @@ from torch import Tensor
 from torch.nn import functional
 
 from babywalk.buildings.features import ViewFeatures, open_features
+from babywalk.common.errors import ConfigError
+from babywalk.common.progress import progress
+from babywalk.common.ragged import Ragged
+from babywalk.common.seeding import generator
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Index
 from babywalk.episodes.walks import Walks
-from babywalk.errors import ConfigError
 from babywalk.instructions.landmarks.classifier import LandmarkClassifier
 from babywalk.instructions.landmarks.model import LandmarkConfig, LandmarkModel
 from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
 from babywalk.instructions.segmented import SegmentedTexts
-from babywalk.progress import progress
-from babywalk.ragged import Ragged
-from babywalk.seeding import generator
 
 
 def train_landmarks(

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged, starts
 from babywalk.episodes.task import Index
-from babywalk.errors import DataError
 from babywalk.instructions.segmented import SegmentedTexts
-from babywalk.ragged import Ragged, starts
 
 UNKNOWN = -1
 

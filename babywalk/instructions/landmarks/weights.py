@@ -8,8 +8,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from babywalk.errors import DataError
-from babywalk.tensors import write_tensors
+from babywalk.common.errors import DataError
+from babywalk.common.weights import write_tensors
 
 
 def save_weights(file: Path, network: nn.Module) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from babywalk.errors import ConfigError
-from babywalk.files import read_json
+from babywalk.common.errors import ConfigError
+from babywalk.common.files import read_json
 from babywalk.instructions.tagging.tagger import Tagger
 
 if TYPE_CHECKING:

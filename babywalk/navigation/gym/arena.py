@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import ConfigError
+from babywalk.common.ragged import Ragged, side_by_side
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.episodes.vocabulary import PADDING, Vocabulary
-from babywalk.errors import ConfigError
 from babywalk.navigation.gym.settings import Settings
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
-from babywalk.ragged import Ragged, side_by_side
 
 Index = NDArray[np.integer[Any]]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.errors import ConfigError, unknown
+from babywalk.common.errors import ConfigError, unknown
 from babywalk.navigation.gym.arena import Arena
 
 EPISODE = "episode"  # the option of `reset` that names an episode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 
 # The task behind each id. A change of what an id means to an agent needs a new version.
 ENVIRONMENTS = {

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from babywalk.errors import unknown
+from babywalk.common.errors import unknown
 from babywalk.navigation.gym.walkers import Walkers
 from babywalk.navigation.world import STOP, angles
 

@@ -7,10 +7,10 @@ from dataclasses import MISSING, dataclass, fields
 from os import PathLike
 from typing import Any
 
+from babywalk.common.errors import ConfigError, unknown
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.joining import joint
 from babywalk.episodes.vocabulary import Vocabulary
-from babywalk.errors import ConfigError, unknown
 from babywalk.navigation.gym.rewards import REWARDS
 
 ROOMS_PER_WALK = 2

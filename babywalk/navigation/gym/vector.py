@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 from babywalk.navigation.gym.arena import Arena
 from babywalk.navigation.gym.order import Order
 from babywalk.navigation.gym.rendering import RENDERING, check_render_mode, describe

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
+from babywalk.common.ragged import Ragged, starts
 from babywalk.navigation.gym.arena import Arena
 from babywalk.navigation.gym.rewards import REWARDS, Floats, Outcome
 from babywalk.navigation.measures import MEASURES, Pairs
 from babywalk.navigation.world import STOP, Poses, poses_at
-from babywalk.ragged import Ragged, starts
 
 Index = NDArray[np.integer[Any]]
 Flags = NDArray[np.bool_]

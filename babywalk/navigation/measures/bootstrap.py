@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.errors import ConfigError, DataError
-from babywalk.ragged import Integers
-from babywalk.seeding import generator
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.ragged import Integers
+from babywalk.common.seeding import generator
 
 _HELD = 1 << 21  # counts held at a time: 16 MB
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
-from babywalk.errors import ConfigError, DataError
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.ragged import Integers, Ragged
 from babywalk.navigation.measures.paths import filled, ready
 from babywalk.navigation.measures.warping import warping
-from babywalk.ragged import Integers, Ragged
 
 THRESHOLD = 3.0  # metres, of R2R and everything built on it
 CELLS = 1 << 18  # distances in one block: 2 MB, near enough to a core to be swept many times

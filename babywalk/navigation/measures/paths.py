@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
-from babywalk.errors import DataError
-from babywalk.ragged import Integers, Ragged, spread, starts
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Integers, Ragged, spread, starts
 
 
 def ready(houses: Houses, paths: Ragged, what: str) -> Ragged:

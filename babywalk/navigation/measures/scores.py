@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged
 from babywalk.navigation.measures.pairs import CELLS, THRESHOLD, Pairs, blocks
-from babywalk.ragged import Ragged
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.ragged import Integers
+from babywalk.common.ragged import Integers
 
 
 def warping(

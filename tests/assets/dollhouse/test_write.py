@@ -21,8 +21,8 @@ from babywalk.assets.r2r import r2r_file, read_walks
 from babywalk.assets.rooms import read_rooms
 from babywalk.assets.tokens import tokenise
 from babywalk.assets.view_features import read_view_features
-from babywalk.errors import ConfigError
-from babywalk.files import sha256
+from babywalk.common.errors import ConfigError
+from babywalk.common.files import sha256
 
 SPLITS = ("train", "val_seen", "val_unseen", "test")
 

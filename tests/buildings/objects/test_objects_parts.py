@@ -13,7 +13,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.build import object_parts
 from babywalk.buildings.objects.groups import GROUPS
 from babywalk.buildings.objects.part import Part
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 
 TENTH: Box = (0, 0, 64, 48)  # a tenth of the view's width and height: a hundredth of its area
 WHOLE: Box = (0, 0, 640, 480)

@@ -11,7 +11,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.camera import FOCAL, rays
 from babywalk.buildings.objects.placing import TYPICAL_DISTANCE, Placed, Sights, place
 from babywalk.buildings.objects.sightings import Sightings
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 HALF, ROOT = 0.5, np.sqrt(3) / 2
 

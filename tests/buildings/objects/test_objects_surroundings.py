@@ -9,7 +9,7 @@ from scenes import EAST, NORTH, SOUTH, WEST, entries, house
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.openness import openness_part, straight_walks
 from babywalk.buildings.objects.rooms import room_part
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 
 
 def test_a_room_fills_all_views_of_those_who_stand_in_it() -> None:

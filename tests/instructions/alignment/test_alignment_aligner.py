@@ -13,13 +13,13 @@ from builders import connectivity
 from babywalk.assets.fine_grained import read_fine_grained
 from babywalk.buildings.features import Source, ViewFeatures, open_features
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import ConfigError, DataError
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner
+from babywalk.instructions.alignment.alignment_examples import Told, told_by_people
 from babywalk.instructions.alignment.evaluation import compare_methods
-from babywalk.instructions.alignment.told import Told, told_by_people
 from babywalk.instructions.alignment.training import fit, train_aligner
-from babywalk.ragged import Ragged
 
 COLOURS = ("red", "blue", "green", "white", "black", "brown", "pink", "grey")
 SIZE = 8

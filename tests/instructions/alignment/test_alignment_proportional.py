@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from babywalk.assets.fine_grained import read_fine_grained
 from babywalk.buildings.cache import load_houses
+from babywalk.common.ragged import Ragged
+from babywalk.instructions.alignment.alignment_examples import told_by_people
 from babywalk.instructions.alignment.evaluation import evaluate_alignment
 from babywalk.instructions.alignment.proportional import proportional
-from babywalk.instructions.alignment.told import told_by_people
-from babywalk.ragged import Ragged
 
 
 def split(words: list[int], states: int) -> list[int]:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.paper import align_by_landmarks, phi, psi
 from babywalk.instructions.alignment.partition import log_partition
 from babywalk.instructions.alignment.segmentation import Potentials, best_ends, buckets
-from babywalk.ragged import Ragged
 
 Shape = tuple[int, int]  # steps, states
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 5))

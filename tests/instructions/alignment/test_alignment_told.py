@@ -6,22 +6,22 @@ from builders import corridor, placed, walk
 
 from babywalk.assets.fine_grained import FineGrainedWalk, SubInstruction
 from babywalk.buildings.houses import Houses
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.ragged import Ragged
 from babywalk.episodes.joining import joint
 from babywalk.episodes.task import Task, join_task
-from babywalk.errors import ConfigError, DataError
 from babywalk.instructions.alignment.aligning import align
-from babywalk.instructions.alignment.evaluation import evaluate_alignment
-from babywalk.instructions.alignment.told import (
+from babywalk.instructions.alignment.alignment_examples import (
     meetings,
     told_by_babysteps,
     told_by_people,
     told_by_walks,
 )
+from babywalk.instructions.alignment.evaluation import evaluate_alignment
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
-from babywalk.ragged import Ragged
 
 TEXTS = ("Leave the room. Go up the stairs and stop at the top.", "Go straight on, then turn left. Wait.")
 

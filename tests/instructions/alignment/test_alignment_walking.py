@@ -7,9 +7,9 @@ from builders import connectivity
 from babywalk.buildings.features import Source, ViewFeatures
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import COLUMNS
+from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.sights import sights, unique_pairs
 from babywalk.instructions.alignment.walking import EDGE_WIDTH, STATE_WIDTH, Walking, circle
-from babywalk.ragged import Ragged
 
 STRAIGHT, RIGHT, BACK, LEFT = 0, 3, 6, 9
 DOWN, LEVEL, UP = range(2 * COLUMNS, 2 * COLUMNS + 3)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 from babywalk.instructions.alignment.lexicon import Lexicon
 from babywalk.instructions.alignment.words import clauses, stem, stems
 

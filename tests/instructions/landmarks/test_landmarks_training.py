@@ -9,14 +9,14 @@ import torch
 from numpy.typing import NDArray
 
 from babywalk.buildings.features import Source, ViewFeatures
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
-from babywalk.errors import ConfigError, DataError
 from babywalk.instructions.landmarks.model import LandmarkConfig, LandmarkModel, load_landmarks
 from babywalk.instructions.landmarks.precision import average_precision
 from babywalk.instructions.landmarks.training import fit, over_paths, train_landmarks
 from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
 from babywalk.instructions.segmented import SegmentedTexts
-from babywalk.ragged import Ragged
 
 NAMES = LandmarkVocabulary(("bed", "lamp", "stair"))
 CONFIG = LandmarkConfig(channels=16, hidden=32, epochs=12, batch=16, learning_rate=5e-3, dropout=0.0)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from babywalk.errors import DataError
+from babywalk.common.errors import DataError
 from babywalk.instructions.landmarks.vocabulary import UNKNOWN, LandmarkVocabulary
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import spacy
 
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 from babywalk.instructions.tagging import load_tagger, stop_words, tagger_notes
 from babywalk.instructions.tagging.loading import SHIPPED
 

@@ -37,7 +37,7 @@ def test_without_gymnasium_only_registering_fails_and_says_what_to_install() -> 
     code = (
         "import sys\n"
         "sys.modules['gymnasium'] = None\n"
-        "from babywalk.errors import ConfigError\n"
+        "from babywalk.common.errors import ConfigError\n"
         "from babywalk.navigation.gym import register\n"
         "try:\n"
         "    register()\n"

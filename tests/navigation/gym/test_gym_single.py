@@ -6,7 +6,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from babywalk.assets.tokens import tokenise
-from babywalk.errors import BabyWalkError, ConfigError
+from babywalk.common.errors import BabyWalkError, ConfigError
 from babywalk.navigation.measures import MEASURES, score_one
 
 TASKS = ["R2R", "R4R", "R6R", "R8R"]

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from babywalk.errors import ConfigError
+from babywalk.common.errors import ConfigError
 from babywalk.navigation.measures import MEASURES
 
 WALKERS = 3

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from babywalk.errors import ConfigError, DataError
+from babywalk.common.errors import ConfigError, DataError
 from babywalk.navigation.measures import confidence
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from babywalk.buildings.houses import Houses
+from babywalk.common.ragged import Ragged
 from babywalk.navigation.measures import MEASURES, Pairs, score
 from babywalk.navigation.measures.reference import score_plainly, warping
 from babywalk.navigation.measures.warping import warping as fast_warping
-from babywalk.ragged import Ragged
 
 coordinates = st.tuples(*[st.integers(0, 12).map(lambda number: number / 2)] * 3)
 

@@ -9,10 +9,10 @@ import pytest
 
 from babywalk.buildings.cache import load_houses
 from babywalk.buildings.houses import Houses
+from babywalk.common.ragged import Ragged
 from babywalk.episodes.joining import chains, joined_paths, joint
 from babywalk.episodes.walks import Walks, load_walks
 from babywalk.navigation.measures import score
-from babywalk.ragged import Ragged
 
 pytestmark = pytest.mark.real
 

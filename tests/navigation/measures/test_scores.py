@@ -5,10 +5,10 @@ from math import exp, inf
 import numpy as np
 import pytest
 
-from babywalk.errors import ConfigError, DataError
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.ragged import Ragged
 from babywalk.navigation.measures import MEASURES, Pairs, cls, ndtw, score, score_one, sdtw, success
 from babywalk.navigation.measures.pairs import blocks
-from babywalk.ragged import Ragged
 
 WHOLE = [0, 1, 2, 3]
 

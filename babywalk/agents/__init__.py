@@ -1,0 +1,1 @@
+"""Agents: one file for each row of the paper's table."""

@@ -1,0 +1,83 @@
+"""Presets: agents by name, and sizes of network and training that go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from babywalk.common.config import merged
+
+# What makes an agent: the same network, told and trained in different ways.
+AGENTS: dict[str, dict[str, Any]] = {
+    "babywalk": {},
+    "seq2seq": {
+        "policy": {"steps": "whole", "memory": "none"},
+        "reinforce": {"lectures": 0},
+    },
+}
+
+# As published; good on a laptop's CPU; for tests. More of them are below.
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {"policy": {"context": "mlp"}},
+    "small": {
+        "policy": {"hidden": 192, "action": 128, "words": 96, "dropout": 0.3, "feature_dropout": 0.2},
+        "imitation": {
+            "iterations": 1500,
+            "batch": 64,
+            "learning_rate": 1e-3,
+            "weight_decay": 1e-5,
+            "teacher_share": 0.5,
+            "warm_up": 50,
+            "decay_from": 0.4,
+        },
+        "reinforce": {
+            "iterations": 100,
+            "batches": [16, 16, 16, 16],
+            "learning_rate": 1e-4,
+            "weight_decay": 1e-5,
+            "baseline": "instruction",
+            "imitation": 0.1,
+        },
+        "averaging": 0.995,
+        "validate_every": 100,
+        "validate_on": "val_seen:900",  # fewer do not tell what a lecture gives from luck
+        "checkpoint_every": 100,
+    },
+    "tiny": {
+        "policy": {"hidden": 32, "action": 16, "words": 16, "dropout": 0.0},
+        "imitation": {"iterations": 30, "batch": 16, "learning_rate": 3e-3, "weight_decay": 0.0},
+        "reinforce": {"lectures": 2, "iterations": 6, "batches": [4, 4], "samples": 2, "learning_rate": 1e-3},
+        "validate_every": 10,
+        "validate_on": "val_seen:20",
+        "checkpoint_every": 5,
+    },
+}
+# Less of everything, for the demonstration.
+PRESETS["demo"] = merged(
+    PRESETS["small"],
+    {
+        "imitation": {"iterations": 1500},
+        "reinforce": {"iterations": 40},
+        "validate_every": 200,
+        "validate_on": "val_seen:150",
+    },
+)
+# For object features, which are faint beside directions and have names; rooms are not known in unseen houses.
+PRESETS["objects"] = merged(
+    PRESETS["small"],
+    {
+        "features": "objects:names,groups,distant,openness",
+        "policy": {"feature_gain": 10.0, "likeness": 64},
+        "imitation": {"batch": 100, "warm_up": 50, "decay_from": 0.3},
+        "reinforce": {
+            "iterations": 120,
+            "batches": [24, 16, 12, 12],
+            "learning_rate": 5e-5,
+            "temperature": 0.4,
+            "imitation": 0.3,
+        },
+        "averaging": 0.998,
+        "validate_on": "val_seen",
+        "validate_every": 250,
+        "threads": 1,
+    },
+)

@@ -1,0 +1,1 @@
+"""One plain function per command of the command line."""

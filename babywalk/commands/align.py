@@ -1,0 +1,110 @@
+"""Align Baby-Steps with paths, and train the models that do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import babywalk.common.needs_torch  # noqa: F401
+from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
+from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS
+from babywalk.buildings.features import BLIND, open_features, sources
+from babywalk.episodes.dataset import Dataset
+from babywalk.instructions.alignment.aligner import Aligner, load_aligner
+from babywalk.instructions.alignment.aligning import align
+from babywalk.instructions.alignment.alignment_examples import told_by_people
+from babywalk.instructions.alignment.evaluation import Placed, compare_methods
+from babywalk.instructions.alignment.training import train_aligner
+from babywalk.instructions.babysteps import BabySteps
+from babywalk.instructions.identification import IdentificationConfig
+from babywalk.instructions.landmarks.model import LandmarkModel, load_landmarks
+from babywalk.instructions.landmarks.precision import LandmarkReport, report_landmarks
+from babywalk.instructions.landmarks.training import train_landmarks
+from babywalk.instructions.store import (
+    identified,
+    keep_aligned,
+    segmented,
+)
+
+
+def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:
+    """Train the landmark classifier of appendix A.2, keep it, and report on val_seen."""
+    dataset = Dataset(folder)
+    spec = _objects_or_first(folder, features)
+    model = train_landmarks(dataset, segmented(dataset, "train"), spec)
+    model.save(folder / LANDMARKS)
+    logits = model.logits(open_features(folder, spec, dataset.houses))
+    return report_landmarks(model, logits, dataset.walks("val_seen"), segmented(dataset, "val_seen"))
+
+
+def align_data(
+    folder: Path,
+    tasks: Sequence[str],
+    splits: Sequence[str] | None,
+    *,
+    method: str = "best",
+    features: str | None = None,
+    joints: bool = False,
+    config: IdentificationConfig | None = None,
+) -> list[BabySteps]:
+    """Align the Baby-Steps of tasks with their paths and keep them; what must be learned first is learned."""
+    dataset, cut = Dataset(folder), config or IdentificationConfig()
+    spec = _objects_or_first(folder, features)
+    seen = open_features(folder, spec, dataset.houses)
+    aligner = _aligner(dataset, spec) if method == "best" else None
+    landmarks = _landmarks(dataset, spec) if method == "paper" else None
+    found = []
+    for split in splits or ["train"]:
+        for name in tasks:
+            steps = identified(dataset, dataset.task(name, split), cut)
+            steps = align(
+                steps, method=method, features=seen, aligner=aligner, landmarks=landmarks, joints=joints
+            )
+            keep_aligned(dataset, steps, cut, method=method, notes=seen.notes)
+            found.append(steps)
+    return found
+
+
+def compare_alignments(folder: Path, split: str, features: str | None = None) -> dict[str, Placed]:
+    """How well each method places the ends of sub-instructions that people, or the narrator, marked."""
+    dataset, spec = Dataset(folder), _objects_or_first(folder, features)
+    file = fine_grained_file(folder / FINE_GRAINED, split)
+    told, truth = told_by_people(read_fine_grained(file), dataset.houses)
+    return compare_methods(
+        told,
+        truth,
+        dataset.houses,
+        open_features(folder, spec, dataset.houses),
+        landmarks=_landmarks(dataset, spec),
+        aligner=_aligner(dataset, spec),
+    )
+
+
+def _aligner(dataset: Dataset, spec: str) -> Aligner:
+    """The aligner that was learned for a feature spec; learned now if there is none."""
+    folder = dataset.folder / ALIGNER
+    if folder.is_dir():
+        kept = load_aligner(folder)
+        if kept.features == spec:
+            return kept
+    learned = train_aligner(dataset, spec)
+    learned.save(folder)
+    return learned
+
+
+def _landmarks(dataset: Dataset, spec: str) -> LandmarkModel:
+    """The landmark classifier that was learned for a feature spec; learned now if there is none."""
+    folder = dataset.folder / LANDMARKS
+    if folder.is_dir():
+        kept = load_landmarks(folder)
+        if kept.features == spec:
+            return kept
+    learned = train_landmarks(dataset, segmented(dataset, "train"), spec)
+    learned.save(folder)
+    return learned
+
+
+def _objects_or_first(folder: Path, features: str | None) -> str:
+    """What was asked for; else named objects, which words speak of; else the first source."""
+    known = sources(folder)
+    return features or ("objects" if "objects" in known else next(iter(known), BLIND))

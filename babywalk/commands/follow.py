@@ -1,0 +1,55 @@
+"""Load a trained agent, and let it follow a typed instruction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import babywalk.common.needs_torch  # noqa: F401
+from babywalk.agents.follow import Followed
+from babywalk.agents.learned import LearnedAgent
+from babywalk.assets.trained import find_model
+from babywalk.commands.draw import draw_in_house
+from babywalk.common.errors import ConfigError
+from babywalk.episodes.dataset import Dataset
+from babywalk.evaluation.figures.house import Trajectory
+from babywalk.modules.model import load_model
+from babywalk.training.run_config import read_begun, run_of
+
+
+def follow_instruction(
+    model: Path,
+    folder: Path | None,
+    house: str,
+    viewpoint: str,
+    degrees: float,
+    instruction: str,
+    *,
+    picture: Path | None = None,
+) -> Followed:
+    """Let a trained agent follow an instruction; with `picture`, draw where it went."""
+    agent = load_agent(model, folder)
+    found = agent.follow(house, viewpoint, float(np.radians(degrees)), instruction)
+    if picture:
+        numbers = agent.dataset.houses.viewpoints(house)
+        ends = [0] * len(found.steps)
+        moved = 0
+        for move in found.moves:
+            moved += move.to is not None
+            ends[move.step] = moved
+        walked = Trajectory("agent", tuple(numbers[name] for name in found.path), tuple(ends))
+        draw_in_house(agent.dataset, house, [walked], picture, title=house, instruction=instruction)
+    return found
+
+
+def load_agent(model: Path, folder: Path | None, *, step_size: int | None = None) -> LearnedAgent:
+    """A trained agent in the houses of a data directory, or of the one that its run was trained on."""
+    if find_model(model) is None:
+        raise ConfigError(f"{model}: is no run and no model. Train one, or check the name.")
+    if folder is None:
+        run = run_of(model)
+        if run is None:
+            raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
+        folder = read_begun(run).data
+    return LearnedAgent(load_model(model), Dataset(folder), step_size=step_size)

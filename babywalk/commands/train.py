@@ -1,0 +1,188 @@
+"""Train an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import babywalk.common.needs_torch  # noqa: F401
+from babywalk.agents.learned import LearnedAgent, observer_for
+from babywalk.agents.presets import AGENTS
+from babywalk.agents.recipe import Recipe, beginning, read_recipe
+from babywalk.assets.trained import find_model
+from babywalk.buildings.features import BLIND, open_features, sources
+from babywalk.common.config import merged
+from babywalk.common.errors import ConfigError
+from babywalk.common.files import alone_in, write_json
+from babywalk.common.progress import tell
+from babywalk.decoding.episode_batch import Lessons
+from babywalk.decoding.rollout import Guide
+from babywalk.episodes.dataset import Dataset
+from babywalk.evaluation.evaluation import (
+    check_goals,
+    evaluate,
+    walk_all,
+)
+from babywalk.instructions.store import (
+    UNALIGNED,
+    aligned,
+)
+from babywalk.modules.model import Model, load_model, new_model, take_over_mean
+from babywalk.navigation.teacher import Teacher
+from babywalk.navigation.world import World
+from babywalk.training.checkpoint import Progress
+from babywalk.training.config import TrainingConfig
+from babywalk.training.loop import Trainer
+from babywalk.training.run_config import refuse_changes, write_begun
+from babywalk.training.stages import training_stages
+from babywalk.training.versions import versions
+
+RESULT = "result.json"  # what a run that has ended leaves
+
+
+def train_agent(
+    name: str | None,
+    folder: Path,
+    run: Path,
+    *,
+    task: str | None = None,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    recipe: Path | None = None,
+    resume: bool = False,
+) -> Progress:
+    """Train an agent; the run's directory holds its settings, log, checkpoints and the model.
+
+    What is not given is taken from the recipe, and then from the agent and the preset.
+    """
+    asked = _recipe(name, recipe)
+    over = merged({"task": task} if task else {}, settings or {})
+    begin = beginning(asked, run, preset, over, resume)
+    config, name = begin.config, asked.agent
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    dataset = Dataset(folder)
+    # Written down with the run: which source comes first may change as others are imported.
+    features = config.features or next(iter(sources(folder)), BLIND)
+    config = replace(config, features=features)
+    observer = observer_for(features, dataset, gain=config.policy.feature_gain)
+    model = new_model(
+        config.policy,
+        dataset.vocabulary(),
+        dataset.word_vectors(),
+        features=features,
+        view_width=observer.view_width,
+        action_width=observer.candidate_width,
+        columns=open_features(folder, features, dataset.houses).columns,
+        seed=config.seed,
+    )
+    model.facts.update(agent=name, task=config.task, seed=config.seed)
+    if config.begin_from:
+        before = {Path(other): _begun_from(other) for other in config.begin_from.split(",")}
+        take_over_mean(model, before)
+        model.facts["begun_from"] = [other.facts for other in before.values()]
+    guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
+    imitated, rewarded, model.facts["alignment"] = _lessons(dataset, config, model)
+    if model.facts["alignment"] == UNALIGNED and config.policy.steps != "whole":
+        tell(
+            f"{config.task} train is not aligned: a step is taken to end where its share of the words does. "
+            f"Better: babywalk data align {config.task} --data {folder}"
+        )
+    stages = training_stages(config, guide, imitated, rewarded, teacher)
+    watched = dataset.task(config.task, config.validate_on)
+    check_goals(watched)
+    agent = LearnedAgent(model, dataset)
+
+    def evaluate_now() -> dict[str, float]:
+        return evaluate(watched, walk_all(agent, watched)).scores.means()
+
+    trainer = Trainer(run, model, stages, config, evaluate_now)
+    with alone_in(run):
+        if resume:
+            # Before anything is written: they refuse what the run cannot go on with.
+            _check_goes_on(run, trainer)
+            trainer.resume()
+            _check_not_too_late(run, begin.changed, trainer)
+        write_begun(run, agent=name, recipe=begin.recipe, preset=begin.preset, data=folder, config=config)
+        write_json(run / "versions.json", versions())
+        done = trainer.run_all()
+        write_json(run / RESULT, asdict(done))
+    return done
+
+
+def _begun_from(name: str) -> Model:
+    """A model to begin with."""
+    if find_model(name) is None:
+        raise ConfigError(f"begin_from = {name!r} is no run and no model. Train it first, or leave it out.")
+    return load_model(Path(name))
+
+
+def _lessons(
+    dataset: Dataset, config: TrainingConfig, model: Model
+) -> tuple[list[Lessons], list[Lessons], str]:
+    """What is imitated and what is rewarded: first the run's task in steps of the agent's own size.
+
+    Also by which method the steps of that task are aligned.
+    """
+    world, own = World.of(dataset.houses), config.policy.step_size
+    task = cache(dataset.task)
+
+    @cache
+    def taught(name: str, split: str, size: int) -> tuple[Lessons, str]:
+        told = replace(config.policy, step_size=size)
+        asked = task(name, split)
+        if not asked.walks.has_goals:
+            raise ConfigError(f"{name} {split} has no goals to learn from. Choose another split.")
+        if not len(asked):
+            raise ConfigError(f"{name} {split} has no episodes to learn from. Choose another split.")
+        steps, method = aligned(dataset, asked, told.cut)
+        return Lessons.of(steps, world, model.vocabulary, told), method
+
+    def with_others(mix: str, sizes: Sequence[int]) -> list[Lessons]:
+        named = [config.task, *(name for name in mix.split(",") if name)]
+        parts = [name.partition(":") for name in named]
+        return [taught(name, split or "train", size)[0] for size in sizes for name, _, split in parts]
+
+    imitated = with_others(config.imitation.mix, (own, *config.imitation.sizes))
+    return imitated, with_others(config.reinforce.mix, (own,)), taught(config.task, "train", own)[1]
+
+
+def _recipe(name: str | None, file: Path | None) -> Recipe:
+    """The recipe in a file, or that of an agent by its name; who gives both must mean the same agent."""
+    if file is None:
+        if name is None:
+            raise ConfigError(
+                f"Say which agent to train, one of {', '.join(AGENTS)}, or give --config FILE.toml."
+            )
+        return Recipe(name)
+    found = read_recipe(file)
+    if name not in (None, found.agent):
+        raise ConfigError(
+            f"{file}: is a recipe for {found.agent!r}, not for {name!r}. Leave one of them out."
+        )
+    return found
+
+
+def _check_goes_on(run: Path, trainer: Trainer) -> None:
+    """Refuse to train a run that has ended from its beginning; say so where one has not come far."""
+    if trainer.last.exists():
+        return
+    if (run / RESULT).exists():
+        raise ConfigError(
+            f"{run}: has ended, and its checkpoint {trainer.last.name} is gone, so that it cannot go on. "
+            f"Begin another run from its model, with --set begin_from={run}."
+        )
+    tell(f"{run}: has no checkpoint yet, and begins anew.")
+
+
+def _check_not_too_late(run: Path, changed: Sequence[str], trainer: Trainer) -> None:
+    """Refuse to change the settings of what has ended."""
+    if not trainer.left:
+        refuse_changes(run, changed)
+    if "imitation" in trainer.progress.bests:
+        refuse_changes(run, [name for name in changed if name.startswith("imitation.")])

@@ -1,0 +1,190 @@
+"""Reading and writing files whole: clear errors in, atomic replacement out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from babywalk.common.errors import ConfigError, DataError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # what a module that is not there is instead
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}: byte {error.start} is not UTF-8 text. Save the file with UTF-8 encoding."
+        ) from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that must exist."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file.") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def read_json(path: Path) -> Any:
+    """The value in a JSON file."""
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        whole = text.rstrip().endswith(("]", "}"))
+        why = error.msg if whole else "the file ends too early; copy it again"
+        raise DataError(f"{path}: line {error.lineno} is not valid JSON ({why}).") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise DataError(f"{path}: is not valid JSON ({error}).") from None
+    except RecursionError:
+        raise DataError(f"{path}: the JSON is nested too deeply to be any known format.") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table in a TOML file."""
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: is not valid TOML ({str(error).rstrip('.')}).") from None
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """A table of numbers, texts, lists of them and such tables as TOML."""
+    plain = {name: value for name, value in table.items() if not isinstance(value, Mapping)}
+    # What JSON writes of such a value is TOML too.
+    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{name}]", toml_text(value)]
+    return "\n".join(lines)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path to write; it takes the place of `path` only if the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder. Give the name of a file.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)  # what was to be written, not the name beside it
+        raise
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        with naming(path, temporary):
+            yield temporary
+        temporary.chmod(0o666 & ~_umask())  # mkstemp makes private files
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """An empty temporary folder to fill; it takes the place of `path` only if the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        temporary.chmod(0o777 & ~_umask())
+        with naming(path, temporary):
+            yield temporary
+        if path.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+            path.rename(old / path.name)
+            temporary.rename(path)
+            shutil.rmtree(old)
+        else:
+            temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_folder(folder: Path, instead: str) -> None:
+    """Refuse a path that cannot become a folder, since a file is there or on the way."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not there.is_dir():
+        raise ConfigError(f"{there}: is a file. {instead}")
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """A folder, made if it is not there, that no other process works in as long as the block lasts.
+
+    The system lets go of the lock when a process ends, however it ends. Where there are no such locks, nobody
+    is kept out.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a") as lock:
+        if fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConfigError(
+                    f"{folder}: another process is at work in it. Wait for its end, or choose another folder."
+                ) from None
+        yield
+
+
+@contextmanager
+def naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Errors of writing name the path that was to be written, instead of none or a temporary one.
+
+    Where a disk is full, the system names none.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        elif temporary is not None and Path(error.filename).is_relative_to(temporary):
+            error.filename = str(path / Path(error.filename).relative_to(temporary))
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace `path` with UTF-8 text, atomically."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: Path, value: object, *, indent: int | None = 1) -> None:
+    """Replace `path` with a JSON value, atomically."""
+    write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hex."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""From scores to trajectories: rollouts and search."""

@@ -1,0 +1,63 @@
+"""Single Baby-Steps: each aligned step of a task as an episode of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babywalk.buildings.panorama import VIEW_HEADINGS, direction, nearest_view
+from babywalk.common.ragged import Ragged, spread, starts
+from babywalk.episodes.task import Task
+from babywalk.episodes.walks import Walks
+from babywalk.instructions.babysteps import BabySteps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleSteps:
+    """Each step begins where the expert began it and faces as the expert came. Shapes: S steps."""
+
+    steps: BabySteps
+    task: Task  # S episodes, those of one instruction together and in its order
+    episode: NDArray[np.int64]  # (S,) of `steps.task`
+    number: NDArray[np.int64]  # (S,) of the step in its episode, from 0
+
+    @classmethod
+    def of(cls, steps: BabySteps) -> SingleSteps:
+        """Every step of every episode."""
+        ends = steps.known_ends
+        count = ends.lengths
+        episode = np.repeat(np.arange(len(steps)), count)
+        number = np.arange(len(episode)) - np.repeat(ends.start[:-1], count)
+        end = ends.values.astype(np.int64)
+        begin = np.where(number > 0, np.roll(end, 1), 0)
+        chain = steps.task.chain_of(episode)
+        first = steps.task.paths.start[chain] + begin  # viewpoint, in the flat array of all paths
+        length = end - begin + 1
+        walks = Walks(
+            path_ids=np.arange(len(episode)),
+            headings=_headings(steps.task, chain, begin, first),
+            paths=Ragged(steps.task.paths.values[spread(first, length)], starts(length)),
+            texts=tuple(text for number in range(len(steps)) for text in steps.texts(number)),
+            first_text=np.arange(len(episode) + 1),
+            has_goals=steps.task.walks.has_goals,
+        )
+        alone = np.arange(len(episode), dtype=np.int32)[:, None]
+        task = Task(steps.task.name, steps.task.split, steps.task.houses, walks, alone)
+        return cls(steps, task, episode, number)
+
+    @property
+    def paths(self) -> NDArray[np.int64]:
+        """(S,) the whole path that each step is a stretch of: steps of one path are not independent."""
+        return self.steps.task.chain_of(self.episode)
+
+
+def _headings(
+    task: Task, chain: NDArray[np.int64], begin: NDArray[np.int64], first: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """That of the episode at its start, later that of the view which the move to there made one face."""
+    nodes, positions = task.paths.values, task.houses.positions
+    came = positions[nodes[first]] - positions[nodes[np.maximum(first - 1, 0)]]
+    later = VIEW_HEADINGS[nearest_view(*direction(came))]
+    return np.where(begin > 0, later, task.walks.headings[task.chain[chain, 0]])

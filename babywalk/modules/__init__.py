@@ -1,0 +1,1 @@
+"""The network's parts, in plain torch."""

@@ -1,0 +1,1 @@
+"""Faster CPU versions of a few primitives."""

@@ -1,1 +1,0 @@
-"""Agents: what decides where to walk."""

@@ -1,1 +1,0 @@
-"""Parts that agents are composed of."""

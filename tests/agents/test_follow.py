@@ -1,0 +1,190 @@
+"""An instruction that somebody types, followed by an untrained agent: the form of the answer."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import babywalk
+from babywalk.agents.learned import LearnedAgent
+from babywalk.cli import main
+from babywalk.commands.train import train_agent
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.episodes.dataset import Dataset
+from babywalk.modules.model import load_model
+from babywalk.navigation.observation import ORIENTATION
+
+TEXT = "Exit the room and turn left. Walk to the kitchen and stop by the table."
+
+
+@pytest.fixture(scope="module")
+def run(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("following") / "run"
+    settings = {
+        "imitation": {"iterations": 2, "batch": 4},
+        "reinforce": {"lectures": 0},
+        "validate_on": "val_seen:4",
+        "threads": 1,
+    }
+    train_agent("babywalk", segmented_dollhouse, folder, preset="tiny", settings=settings)
+    return folder
+
+
+def test_the_answer_tells_where_and_why(run: Path, segmented_dollhouse: Path) -> None:
+    agent = babywalk.load(run)  # in the data that it was trained on
+    houses = Dataset(segmented_dollhouse).houses
+    start = next(iter(houses.viewpoints("dollhouse_001")))
+    found = agent.follow("dollhouse_001", start, 0.0, TEXT)
+    assert " ".join(found.steps) == TEXT
+    assert found.path[0] == start
+    numbers = houses.viewpoints("dollhouse_001")
+    walked = [numbers[name] for name in found.path]
+    assert all(b in houses.neighbours[a] for a, b in itertools.pairwise(walked))
+    assert [move.to for move in found.moves if move.to] == list(found.path[1:])
+    for move in found.moves:
+        assert sum(move.choices.values()) == pytest.approx(1, abs=1e-5)
+        assert move.probability == pytest.approx(max(move.choices.values()))
+        assert sum(weight for _, weight in move.words) == pytest.approx(1, abs=1e-5)
+        assert len(move.views) == 36
+        assert sum(move.views) == pytest.approx(1, abs=1e-5)
+    assert {move.step for move in found.moves} == set(range(len(found.steps)))
+    assert babywalk.load(run / "model.safetensors", segmented_dollhouse).follow(
+        "dollhouse_001", start, 0.0, TEXT
+    ) == found  # fmt: skip
+
+
+def test_from_the_command_line(
+    run: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
+    command = ["follow", str(run), "--house", "dollhouse_001", "--viewpoint", start, TEXT]
+    picture = tmp_path / "walk.png"
+    assert main([*command, "--picture", str(picture)]) == 0
+    assert "Path: " + start in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["house"] == "dollhouse_001"
+
+
+def test_what_cannot_be_followed(run: Path, segmented_dollhouse: Path) -> None:
+    agent = babywalk.load(str(run), data=str(segmented_dollhouse))
+    start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
+    with pytest.raises(ConfigError, match=r"House 'dollhouse_9' is not known"):
+        agent.follow("dollhouse_9", start, 0.0, TEXT)
+    with pytest.raises(ConfigError, match=r"Viewpoint of dollhouse_001 'attic' is not known"):
+        agent.follow("dollhouse_001", "attic", 0.0, TEXT)
+    with pytest.raises(ConfigError, match="The instruction has no words"):
+        agent.follow("dollhouse_001", start, 0.0, "   ")
+    for text in ("...", "\N{HORIZONTAL ELLIPSIS} ?!"):
+        with pytest.raises(ConfigError, match=r"The instruction has no words\. Say where to go"):
+            agent.follow("dollhouse_001", start, 0.0, text)
+    with pytest.raises(
+        ConfigError, match=r"The agent knows no word of the instruction: zu, den, kuehen and 1 more\. Say it"
+    ):
+        agent.follow("dollhouse_001", start, 0.0, "Zu den Kuehen, zu den Schafen.")
+    for heading in (math.nan, math.inf, 90, -6.3, "east", None):
+        with pytest.raises(ConfigError, match=rf"The heading {heading!r} is no angle\. Give it in radians"):
+            agent.follow("dollhouse_001", start, heading, TEXT)  # type: ignore[arg-type]
+    assert agent.follow("dollhouse_001", start, -2 * math.pi, TEXT).path[0] == start
+    for given, message in (
+        ((5, start, TEXT), "The house must be text; found 5"),
+        (("dollhouse_001", [start], TEXT), r"The viewpoint must be text; found \["),
+        (("dollhouse_001", start, None), "The instruction must be text; found None"),
+    ):
+        house, viewpoint, text = given
+        with pytest.raises(ConfigError, match=message):
+            agent.follow(house, viewpoint, 0.0, text)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_loaded(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nobody: is no run and no model"):
+        babywalk.load(run / "nobody")
+    with pytest.raises(ConfigError, match=r"The model None is no path\. Give a run's directory"):
+        babywalk.load(None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"The data 3 are no path\. Give a data directory"):
+        babywalk.load(run, 3)  # type: ignore[arg-type]
+    alone = tmp_path / "model.safetensors"
+    shutil.copy(run / "model.safetensors", alone)
+    with pytest.raises(ConfigError, match="does not say which data it belongs to"):
+        babywalk.load(alone)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "best/imitation.safetensors"])
+def test_a_file_in_a_run_knows_its_data(
+    file: str, run: Path, segmented_dollhouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert babywalk.load(run / file).dataset.folder == segmented_dollhouse.resolve()
+    monkeypatch.chdir((run / file).parent)
+    assert babywalk.load(Path(file).name).dataset.folder == segmented_dollhouse.resolve()
+
+
+def test_other_features_are_told_by_the_widths_that_users_know(run: Path, segmented_dollhouse: Path) -> None:
+    model = load_model(run)
+    width = model.view_width - ORIENTATION
+    with pytest.raises(DataError) as told:
+        LearnedAgent(replace(model, features="none"), Dataset(segmented_dollhouse))
+    assert str(told.value) == (
+        f"The model was trained on features 'none' of {width} numbers per view; those of "
+        f"{segmented_dollhouse} have 0. Name the data that it was trained on, or train an agent on these."
+    )
+
+
+def test_what_is_not_understood_is_told(
+    run: Path, segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = babywalk.load(run)
+    start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
+    plain = agent.follow("dollhouse_001", start, 0.0, TEXT)
+    assert plain.unknown == ()
+    assert plain.unread == ((),) * len(plain.steps)
+    words = agent.config.max_words
+    text = " ".join(["walk"] * words + ["past", "zebras", "zebras", "gnus", "!"])
+    found = agent.follow("dollhouse_001", start, 0.0, text)
+    assert found.unknown == ("zebras", "gnus")
+    assert found.unread == (("past", "zebras", "zebras", "gnus", "!"),)
+    assert main(["follow", str(run), "--house", "dollhouse_001", "--viewpoint", start, text]) == 0
+    told = capsys.readouterr().out
+    assert "Step 1 is longer than the agent reads: its last 5 words are left out.\n" in told
+    assert "Not known to the agent: zebras, gnus.\n" in told
+
+
+def test_a_heading_on_the_command_line_is_in_degrees(
+    run: Path, segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
+    command = ["follow", str(run), "--house", "dollhouse_001", "--viewpoint", start, TEXT, "--heading"]
+    for heading in ("-360", "360"):
+        assert main([*command, heading]) == 0
+    for heading in ("east", "1e300", "nan", "361"):
+        with pytest.raises(SystemExit) as end:
+            main([*command, heading])
+        assert end.value.code == 2
+        assert capsys.readouterr().err == (
+            f"babywalk: argument --heading: '{heading}' is no heading; give degrees from -360 to 360. "
+            "Try 'babywalk follow --help'.\n"
+        )
+
+
+def test_who_reads_a_whole_instruction_has_as_much_room_as_in_its_task(
+    segmented_dollhouse: Path, tmp_path: Path
+) -> None:
+    """R4R joins two walks, so its reader has twice the words and moves; a longer text gets more."""
+    settings = {
+        "imitation": {"iterations": 1, "batch": 4},
+        "validate_on": "val_seen:4",
+        "threads": 1,
+        "policy": {"max_words": 10, "max_moves": 3},
+    }
+    train_agent("seq2seq", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=settings)
+    agent = babywalk.load(tmp_path / "run")
+    start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
+    for words, room in ((5, 2), (15, 2), (35, 4)):
+        found = agent.follow("dollhouse_001", start, 0.0, " ".join(["walk"] * words))
+        assert len(found.moves[0].words) == words
+        assert len(found.moves) <= 3 * room

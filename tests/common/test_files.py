@@ -1,0 +1,130 @@
+"""Files are read with clear errors and replaced whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from babywalk.common.errors import DataError
+from babywalk.common.files import (
+    read_json,
+    read_text,
+    replacing,
+    replacing_folder,
+    sha256,
+    write_json,
+    write_text,
+)
+
+
+def test_text_round_trip_makes_folders_and_keeps_line_ends(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "folder" / "é.txt"
+    write_text(file, "Grüße\nzwei\r\n")
+    assert read_text(file) == "Grüße\nzwei\r\n"
+    assert [path.name for path in file.parent.iterdir()] == ["é.txt"]
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=re.escape(f"{tmp_path / 'no'}: there is no such file.")):
+        read_text(tmp_path / "no")
+
+
+def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=re.escape(f"{tmp_path}: cannot be read (")):
+        read_text(tmp_path)
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "latin.txt"
+    file.write_bytes(b"caf\xe9")
+    with pytest.raises(DataError, match=re.escape(f"{file}: byte 3 is not UTF-8 text.")):
+        read_text(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[1,\n 2, {"a": ', "line 2 is not valid JSON (the file ends too early; copy it again)."),
+        ("[1,\n oops]", "line 2 is not valid JSON (Expecting value)."),
+        ("[" * 100_000, "the JSON is nested too deeply to be any known format."),
+    ],
+)
+def test_broken_json(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "broken.json"
+    file.write_text(text)
+    with pytest.raises(DataError, match=re.escape(f"{file}: {message}")):
+        read_json(file)
+
+
+def test_json_round_trip(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"ü": [1, 2.5, None]})
+    assert read_json(tmp_path / "a.json") == {"ü": [1, 2.5, None]}
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
+    file = tmp_path / "kept.txt"
+    write_text(file, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(file, "new, and a lone surrogate: \ud800")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_written_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    write_text(tmp_path / "ours", "")
+    assert stat.S_IMODE((tmp_path / "ours").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "plain").stat().st_mode
+    )
+
+
+def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    for name in ("first", "second"):
+        with replacing_folder(folder) as temporary:
+            (temporary / name).touch()
+    assert [path.name for path in folder.iterdir()] == ["second"]
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_failed_folder_leaves_the_old_one_and_no_litter(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "old").touch()
+    with pytest.raises(FileNotFoundError), replacing_folder(folder) as temporary:
+        (temporary / "no such folder" / "new").touch()
+    assert [path.name for path in folder.iterdir()] == ["old"]
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def full_disk(file: Path | None = None) -> OSError:
+    return OSError(errno.ENOSPC, "No space left on device", None if file is None else str(file))
+
+
+def test_errors_of_writing_name_what_was_to_be_written(tmp_path: Path) -> None:
+    """The system names no file where the disk is full; a temporary name would help nobody."""
+    path = tmp_path / "data"
+    with pytest.raises(OSError, match="No space") as nameless, replacing(path):
+        raise full_disk()
+    with pytest.raises(OSError, match="No space") as of_file, replacing(path) as temporary:
+        raise full_disk(temporary)
+    with pytest.raises(OSError, match="No space") as inside, replacing_folder(path) as temporary:
+        raise full_disk(temporary / "inner")
+    with pytest.raises(OSError, match="No space") as elsewhere, replacing_folder(path):
+        raise full_disk(tmp_path / "other")
+    assert [Path(caught.value.filename) for caught in (nameless, of_file)] == [path, path]
+    assert Path(inside.value.filename) == path / "inner"
+    assert Path(elsewhere.value.filename) == tmp_path / "other"
+    assert not path.exists()
+
+
+def test_sha256(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 3_000_000)
+    assert sha256(tmp_path / "a") == hashlib.sha256(b"x" * 3_000_000).hexdigest()

@@ -1,0 +1,96 @@
+"""The paper's tables as data, against what its pages print."""
+
+from __future__ import annotations
+
+import pytest
+
+from babywalk.evaluation.paper import PaperRow, paper_rows
+from babywalk.navigation.measures import MEASURES
+
+ROWS = {(row.experiment, row.trained_on, row.task, row.agent): row for row in paper_rows()}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "trained_on", "task", "agent", "printed"),
+    [
+        # Read by eye. The main table, R4R -> R4R and R4R -> R8R:
+        ("agents", "r4r", "r4r", "BABYWALK", {"SR": 29.6, "CLS": 47.8, "SDTW": 18.1}),
+        ("agents", "r4r", "r4r", "FAST+", {"SR": 36.2, "CLS": 34.0, "SDTW": 15.5}),
+        ("agents", "r4r", "r8r", "RCM(fidelity)+", {"SR": 20.9, "CLS": 34.6, "SDTW": 6.1}),
+        # The appendix: in-domain results, then transfer from each task.
+        (
+            "agents",
+            "r2r",
+            "r2r",
+            "BABYWALK+",
+            {"PL": 10.2, "NE": 5.9, "SPL": 39.6, "nDTW": 55.3, "SDTW": 36.9},
+        ),
+        ("agents", "r8r", "r8r", "SF+", {"PL": 53.0, "NE": 10.1, "SR": 18.6, "nDTW": 13.5}),
+        ("agents", "r2r", "r6r", "FAST+", {"PL": 32.0, "NE": 9.0, "SR": 26.0, "SPL": 16.5, "nDTW": 21.9}),
+        ("agents", "r4r", "r2r", "SEQ2SEQ", {"PL": 16.2, "NE": 7.8, "SR": 16.3, "SPL": 9.9, "nDTW": 29.3}),
+        ("agents", "r4r", "r6r", "REGRETFUL+", {"PL": 19.9, "SR": 18.0, "CLS": 31.7, "SDTW": 7.5}),
+        ("agents", "r6r", "r8r", "RCM(goal)+", {"PL": 14.2, "SR": 20.3, "SPL": 14.9, "SDTW": 6.4}),
+        ("agents", "r8r", "r2r", "BABYWALK", {"PL": 9.1, "CLS": 49.5, "SDTW": 24.6}),
+        ("agents", "r2r", "r2r", "REGRETFUL+", {"PL": 13.74, "NE": 5.38, "SR": 48.7, "SPL": 39.7}),
+        # Ablations.
+        ("memory", "r4r", "r4r", "none", {"SR": 18.9, "CLS": 43.1, "SDTW": 9.9}),
+        ("memory", "r4r", "others", "gamma 0.05", {"SR": 26.0, "CLS": 45.5, "SDTW": 15.2}),
+        ("curriculum", "r4r", "r6r", "lecture 2", {"PL": 40.6, "NE": 9.4, "SPL": 6.8, "SDTW": 11.0}),
+        ("curriculum", "r4r", "r8r", "IL", {"PL": 93.1, "SR": 21.9, "nDTW": 15.5, "SDTW": 6.4}),
+        ("segmentation", "r4r", "r2r", "sentences", {"NE": 6.8, "SR": 28.7, "SDTW": 22.4}),
+        ("published", "r2r", "r2r", "RCM+", {"PL": 14.84, "NE": 5.88, "SR": 42.5}),
+    ],
+)
+def test_cells_are_as_printed(
+    experiment: str, trained_on: str, task: str, agent: str, printed: dict[str, float]
+) -> None:
+    found = ROWS[experiment, trained_on, task, agent].measures
+    assert {name: found[name] for name in printed} == printed
+
+
+def test_no_row_is_there_twice_and_none_is_empty() -> None:
+    rows = paper_rows()
+    assert len(ROWS) == len(rows) == 163
+    assert all(row.measures for row in rows)
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: f"{row.experiment}-{row.agent}-{row.task}")
+def test_measures_are_in_range(row: PaperRow) -> None:
+    found = row.measures
+    assert set(found) <= set(MEASURES)
+    assert row.trained_on in ("r2r", "r4r", "r6r", "r8r")
+    assert all(0 < value < 100 for value in found.values())
+    assert found.get("SPL", 0) <= found.get("SR", 100)
+    assert found.get("SDTW", 0) <= min(found.get("SR", 100), found.get("nDTW", 100))
+
+
+@pytest.mark.parametrize(
+    ("experiment", "trained_on", "agent", "means"),
+    [
+        # "Average" of the main table, of the appendix, and "others" of the curriculum's table in the text.
+        ("agents", "r4r", "BABYWALK", {"SR": 29.3, "CLS": 46.0, "SDTW": 17.3}),
+        ("agents", "r4r", "RCM(goal)+", {"PL": 12.3, "NE": 8.6, "SPL": 18.2, "nDTW": 28.0}),
+        ("agents", "r2r", "BABYWALK+", {"PL": 25.9, "SR": 21.3, "SPL": 9.5, "nDTW": 34.0, "SDTW": 11.6}),
+        ("agents", "r6r", "SF+", {"PL": 35.1, "SR": 21.5, "CLS": 22.0, "SDTW": 8.6}),
+        ("agents", "r8r", "SEQ2SEQ", {"NE": 8.7, "SR": 19.2, "CLS": 26.6, "nDTW": 24.4}),
+        ("curriculum", "r4r", "IL", {"SR": 24.2, "CLS": 25.8, "SDTW": 10.2}),
+        ("curriculum", "r4r", "lecture 3", {"SR": 26.7, "CLS": 45.4, "SDTW": 16.3}),
+    ],
+)
+def test_the_printed_means_over_other_tasks_come_out(
+    experiment: str, trained_on: str, agent: str, means: dict[str, float]
+) -> None:
+    """The paper has these means from unrounded numbers, so the last digit may differ."""
+    rows = [
+        row for row in paper_rows(experiment, trained_on) if row.agent == agent and row.task != trained_on
+    ]
+    assert len(rows) == 3
+    for name, mean in means.items():
+        assert sum(row.measures[name] for row in rows) / 3 == pytest.approx(mean, abs=0.101)
+
+
+def test_the_full_curriculum_is_the_agent_of_the_main_tables() -> None:
+    for task in ("r2r", "r4r", "r6r", "r8r"):
+        agent = ROWS["agents", "r4r", task, "BABYWALK+"].measures
+        assert agent == ROWS["curriculum", "r4r", task, "lecture 4"].measures
+        assert agent == ROWS["segmentation", "r4r", task, "six rules"].measures

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from babywalk.common.errors import DataError
+from babywalk.evaluation.evaluation import Group, Measured
+from babywalk.evaluation.reports import Report, read_reports
+from babywalk.navigation.measures import MEASURES
+
+REPORT = Report(
+    "r4r",
+    "val_unseen",
+    500,
+    {name: Measured(0.25, 0.2, 0.3) for name in MEASURES},
+    [Group("0-19", 3, {"SR": 0.5})],
+)
+
+
+def test_what_was_said_is_read_as_it_was(tmp_path: Path) -> None:
+    measures = {**REPORT.measures, "NE": Measured(math.inf, 1, math.inf)}
+    lost = Report("r2r", "val_seen", 7, measures, [], unit="Baby-Steps")
+    said = {"random 0": [REPORT, lost], "random 1": [REPORT]}
+    text = {agent: [asdict(report) for report in reports] for agent, reports in said.items()}
+    (tmp_path / "said.json").write_text(json.dumps(text))
+    assert read_reports(tmp_path / "said.json") == said
+
+
+def _changed(**fields: Any) -> dict[str, Any]:
+    return {"agent": [{**asdict(REPORT), **fields}]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {},
+        {"agent": []},
+        {"agent": 3},
+        {"agent": [3]},
+        {"agent": [{"task": "r2r"}]},
+        _changed(task="r5r"),
+        _changed(episodes="500"),
+        _changed(measures={"SR": {"mean": 0.5, "low": 0.4, "high": 0.6}}),
+        _changed(measures={name: {"mean": "0.5", "low": 0.4, "high": 0.6} for name in MEASURES}),
+        _changed(measures={name: {"mean": 0.5} for name in MEASURES}),
+        _changed(strange=1),
+    ],
+)
+def test_anything_else_is_refused(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "said.json").write_text(json.dumps(value))
+    with pytest.raises(DataError, match=r"said\.json: is not what 'babywalk evaluate --json' says\."):
+        read_reports(tmp_path / "said.json")

@@ -1,0 +1,87 @@
+"""Single Baby-Steps as episodes of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builders import connectivity, placed, walk
+
+from babywalk.agents.baselines import starts
+from babywalk.buildings.houses import Houses
+from babywalk.common.errors import DataError
+from babywalk.common.ragged import Ragged
+from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.joining import Joint
+from babywalk.episodes.task import join_task
+from babywalk.instructions.babysteps import BabySteps
+from babywalk.instructions.identification import IdentificationConfig
+from babywalk.instructions.segmented import SegmentedTexts
+from babywalk.instructions.sentences import Sentence, spans
+from babywalk.instructions.step_episodes import SingleSteps
+from babywalk.instructions.store import aligned, kept_aligned
+
+TEXTS = ["go north. then east. stop here.", "walk on now please."]
+
+
+@pytest.fixture
+def steps() -> BabySteps:
+    """Up the west side of a square, then east, where two steps share a place; and one step back west."""
+    square = connectivity("h", [(0, 0, 0), (0, 2, 0), (2, 2, 0), (2, 0, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)])
+    houses = Houses.of([square])
+    walks = placed(houses, walk("h", [0, 1, 2], 1, TEXTS[:1]), walk("h", [2, 1], 2, TEXTS[1:]))
+    task = join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
+    segmented = SegmentedTexts.of(
+        [[Sentence(begin, end) for begin, end in spans(text)] for text in TEXTS], frozenset()
+    )
+    return BabySteps(task, segmented, Ragged.of([[1, 1, 1], [1]]), Ragged.of([[1, 2, 2], [1]]))
+
+
+def test_each_step_is_a_stretch_that_begins_where_the_one_before_ended(steps: BabySteps) -> None:
+    single = SingleSteps.of(steps)
+    assert [episode.path for episode in single.task] == [("0", "1"), ("1", "2"), ("2",), ("2", "1")]
+    assert [episode.instruction for episode in single.task] == [
+        "go north.",
+        "then east.",
+        "stop here.",
+        "walk on now please.",
+    ]
+    assert single.episode.tolist() == [0, 0, 0, 1]
+    assert single.number.tolist() == [0, 1, 2, 0]
+    assert single.paths.tolist() == [0, 0, 0, 1]
+
+
+def test_it_begins_facing_as_one_came(steps: BabySteps) -> None:
+    """The first as the episode does (0.5 is nearest to 30 degrees), then north, then east."""
+    single = SingleSteps.of(steps)
+    assert np.degrees([episode.heading for episode in single.task]).round(1).tolist() == [28.6, 0, 90, 28.6]
+    assert starts(single.task, np.arange(4)).view.tolist() == [13, 12, 15, 13]
+
+
+def test_steps_must_be_aligned(steps: BabySteps) -> None:
+    with pytest.raises(DataError, match="not aligned with paths"):
+        SingleSteps.of(replace(steps, ends=None))
+
+
+def test_a_sample_has_the_steps_of_the_whole(aligned_dollhouse: Path) -> None:
+    dataset = Dataset(aligned_dollhouse)
+    whole, sample = dataset.task("r4r", "val_seen"), dataset.task("r4r", "val_seen:25")
+    of_whole, of_sample = kept_aligned(dataset, whole), kept_aligned(dataset, sample)
+    assert len(of_sample) == 25
+    for number, id_ in enumerate(sample.ids(np.arange(25))):
+        assert of_sample.steps(number) == of_whole.steps(whole.number_of(id_))
+    assert aligned(dataset, sample, IdentificationConfig())[0].ends is not None
+    # Larger steps end where some of the small ones do, and together say the same.
+    coarse, method = aligned(dataset, sample, IdentificationConfig(size=150))
+    assert method == "proportional"
+    assert 1 < coarse.mean < of_sample.mean
+    for number in range(25):
+        assert set(coarse.known_ends[number]) <= set(of_sample.known_ends[number])
+        assert " ".join(coarse.texts(number)) == " ".join(of_sample.texts(number))
+        assert len(coarse.steps(number)[-1].path) + coarse.known_ends[number][:-1].max(initial=0) == len(
+            sample[number].path
+        )
+    with pytest.raises(DataError, match="r4r train are not aligned"):
+        kept_aligned(dataset, dataset.task("r4r", "train"))
