@@ -33,8 +33,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from babywalk.agents.learned import walk_lessons
 from babywalk.agents.presets import AGENTS, PRESETS
 from babywalk.common.runtime import keep_memory
-from babywalk.decoding.episode_batch import Lessons
-from babywalk.decoding.rollout import Guide
+from babywalk.decoding.episode_batch import EpisodeBatches
+from babywalk.decoding.rollout import Rollout
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.store import aligned, identified
 from babywalk.modules.config import PolicyConfig
@@ -133,14 +133,16 @@ class Scene:
             seed=self.seed,
         )
 
-    def lessons(self, task: str, model: Model) -> Lessons:
+    def lessons(self, task: str, model: Model) -> EpisodeBatches:
         loaded, cut = self.dataset.task(task, "train"), model.config.cut
-        return Lessons.of(aligned(self.dataset, loaded, cut)[0], self.world, model.vocabulary, model.config)
+        return EpisodeBatches.of(
+            aligned(self.dataset, loaded, cut)[0], self.world, model.vocabulary, model.config
+        )
 
 
 def imitation(scene: Scene) -> Measured:
     model = scene.model(PolicyConfig(**PAPER))
-    guide = Guide(model.network, scene.observer)
+    guide = Rollout(model.network, scene.observer)
     stage = Imitation(guide, [scene.lessons("r4r", model)], scene.teacher, TrainingConfig(seed=scene.seed))
     return learning(scene, model, stage, 3 if scene.quick else 12)
 
@@ -148,7 +150,7 @@ def imitation(scene: Scene) -> Measured:
 def lecture(k: int) -> Callable[[Scene], Measured]:
     def run(scene: Scene) -> Measured:
         model = scene.model(PolicyConfig(**PAPER))
-        guide = Guide(model.network, scene.observer)
+        guide = Rollout(model.network, scene.observer)
         lessons = scene.lessons("r4r", model)
         stage = Lecture(guide, [lessons], scene.teacher, TrainingConfig(seed=scene.seed), k)
         return learning(scene, model, stage, 1 if scene.quick else 4)
@@ -158,7 +160,7 @@ def lecture(k: int) -> Callable[[Scene], Measured]:
 
 def reinforce(scene: Scene) -> Measured:
     model = scene.model(PolicyConfig(**WHOLE))
-    guide = Guide(model.network, scene.observer)
+    guide = Rollout(model.network, scene.observer)
     config = TrainingConfig(seed=scene.seed, reinforce=ReinforceConfig(batches=(64,), lectures=1))
     stage = Lecture(guide, [scene.lessons("r2r", model)], scene.teacher, config, None)
     return learning(scene, model, stage, 1 if scene.quick else 6)
@@ -195,10 +197,10 @@ def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
         model = scene.model(PolicyConfig(**PAPER))
         loaded = scene.dataset.task(task, "val_unseen")
         steps = identified(scene.dataset, loaded, model.config.cut)
-        lessons = Lessons.of(steps, scene.world, model.vocabulary, model.config)
-        few = count // 4 if scene.quick else count
-        chosen = np.random.default_rng(scene.seed).permutation(len(loaded))[:few]
-        guide = Guide(model.network, scene.observer)
+        lessons = EpisodeBatches.of(steps, scene.world, model.vocabulary, model.config)
+        shortlist = count // 4 if scene.quick else count
+        chosen = np.random.default_rng(scene.seed).permutation(len(loaded))[:shortlist]
+        guide = Rollout(model.network, scene.observer)
         walk_lessons(guide, lessons, chosen[:16], never_stop)
         with counting() as counter:
             walk_lessons(guide, lessons, chosen, never_stop)

@@ -24,7 +24,7 @@ from babywalk.buildings.features import open_features
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner
 from babywalk.instructions.alignment.aligning import METHODS, align
-from babywalk.instructions.alignment.alignment_examples import told_by_people
+from babywalk.instructions.alignment.alignment_examples import examples_from_people
 from babywalk.instructions.alignment.evaluation import Placed, compare_methods
 from babywalk.instructions.alignment.training import train_aligner
 from babywalk.instructions.babysteps import BabySteps
@@ -55,7 +55,7 @@ def main() -> None:
     print(f"\n{'':44}{'exact':>8}{'within one':>12}")
     for split in arguments.splits:
         file = fine_grained_file(dataset.folder / FINE_GRAINED, split)
-        told, truth = told_by_people(read_fine_grained(file), dataset.houses)
+        told, truth = examples_from_people(read_fine_grained(file), dataset.houses)
         found = compare_methods(told, truth, dataset.houses, features, landmarks=landmarks, aligner=aligner)
         if arguments.ablate:
             for without, other in ablations(aligner):

@@ -35,17 +35,17 @@ def main() -> None:
     print(f"{arguments.task} {arguments.split}: {number:,} pairs of {size} viewpoints on average\n")
 
     chosen = generator(0, "sample").permutation(number)[: arguments.sample]
-    few, batch = ((predictions.take(rows), references.take(rows)) for rows in (chosen, chosen[:64]))
-    lists = as_plain(houses, *few)
+    shortlist, batch = ((predictions.take(rows), references.take(rows)) for rows in (chosen, chosen[:64]))
+    lists = as_plain(houses, *shortlist)
     plain = best(lambda: plainly(lists)) / len(chosen)
     print(f"{'':32}{'milliseconds':>14}{'pairs/s':>12}{'ratio':>9}")
     line(f"plain loop, all eight, {len(chosen)} pairs", plain * len(chosen), len(chosen), plain)
     line("all eight, whole split", best(lambda: score(houses, predictions, references)), number, plain)
-    line(f"all eight, {len(chosen)} pairs", best(lambda: score(houses, *few)), len(chosen), plain)
+    line(f"all eight, {len(chosen)} pairs", best(lambda: score(houses, *shortlist)), len(chosen), plain)
     line(f"SR + CLS, {len(batch[0])} pairs", best(lambda: reward(houses, *batch)), len(batch[0]))
 
     table = score(houses, predictions, references).table()
-    off = score(houses, *few).table() - [list(scores.values()) for scores in plainly(lists)]
+    off = score(houses, *shortlist).table() - [list(scores.values()) for scores in plainly(lists)]
     print(f"\nbootstrap of all eight, 1000 resamples: {best(lambda: confidence(table), repeats=3):.2f} s")
     print(f"largest difference to the plain loop:   {np.abs(off).max():.1e}")
 

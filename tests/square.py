@@ -9,7 +9,7 @@ from builders import connectivity, placed, walk
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.ragged import Ragged
-from babywalk.decoding.episode_batch import Lessons
+from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
@@ -35,13 +35,13 @@ def square_task(walks: int = 2) -> Task:
     return join_task("r2r", "val", houses, placed(houses, *both[:walks]), Joint(1, 0, {}), seed=None)
 
 
-def square_lessons(task: Task) -> Lessons:
+def square_lessons(task: Task) -> EpisodeBatches:
     """Episode 0 in three steps that end at 1, 2 and 4; episode 1, if there is one, in one."""
     cut = [[Sentence(begin, end) for begin, end in spans(text)] for text in TEXTS[: len(task)]]
     segmented = SegmentedTexts.of(cut, frozenset())
     sentences, ends = ([[1, 1, 1], [1]], [[1, 2, 3], [1]])
     steps = BabySteps(task, segmented, Ragged.of(sentences[: len(task)]), Ragged.of(ends[: len(task)]))
-    return Lessons.of(
+    return EpisodeBatches.of(
         steps, World.of(task.houses), Vocabulary.of(TEXTS, at_least=1), PolicyConfig(max_words=3)
     )
 

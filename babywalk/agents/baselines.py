@@ -13,7 +13,7 @@ from babywalk.common.errors import ConfigError
 from babywalk.common.seeding import generator
 from babywalk.episodes.task import Task
 from babywalk.navigation.teacher import Teacher
-from babywalk.navigation.trajectories import Agent, Diary, Index, Trajectories
+from babywalk.navigation.trajectories import Agent, Index, Trajectories, TrajectoryRecorder
 from babywalk.navigation.world import STOP, Poses, World, poses_at
 
 _FORWARD_MOVES = 5
@@ -33,7 +33,7 @@ class StopAgent:
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """The starts alone."""
-        return Diary(starts(task, episodes)).trajectories()
+        return TrajectoryRecorder(starts(task, episodes)).trajectories()
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ShortestAgent:
         world, teacher = World.of(task.houses), Teacher.of(task.houses)
         goals = task.paths.lasts[task.chain_of(episodes)]
         poses = starts(task, episodes)
-        diary = Diary(poses)
+        diary = TrajectoryRecorder(poses)
         while (moves := (action := teacher.towards(poses.viewpoint, goals)) != STOP).any():
             poses = world.step(poses, action)
             diary.note(poses, moves)
@@ -74,7 +74,7 @@ class RandomAgent:
         poses = Poses(poses.viewpoint, (poses.column + turns) % COLUMNS + COLUMNS)
         world = World.of(task.houses)
         ahead = _neighbours_ahead(world)
-        diary = Diary(poses)
+        diary = TrajectoryRecorder(poses)
         actions, moves = turns.copy(), np.zeros(len(turns), dtype=np.int64)
         while (busy := (moves < _FORWARD_MOVES) & (actions < _MOST_ACTIONS)).any():
             target = ahead[poses.viewpoint, poses.column]

@@ -11,15 +11,15 @@ import torch
 
 from babywalk.assets.tokens import tokenise
 from babywalk.buildings.houses import Houses
-from babywalk.common.errors import ConfigError, few, unknown
+from babywalk.common.errors import ConfigError, shortlist, unknown
 from babywalk.common.ragged import Ragged
-from babywalk.decoding.episode_batch import Lesson
-from babywalk.decoding.rollout import Guide, Moment, greedy
+from babywalk.decoding.episode_batch import EpisodeBatch
+from babywalk.decoding.rollout import Rollout, StepRecord, greedy
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.segmenting import segment
 from babywalk.modules.model import Model
-from babywalk.navigation.history import Walked
+from babywalk.navigation.history import History
 from babywalk.navigation.world import STOP, Poses, poses_at
 
 
@@ -51,7 +51,7 @@ class Followed:
 
 
 def follow(
-    model: Model, guide: Guide, houses: Houses, house: str, viewpoint: str, heading: float, instruction: str
+    model: Model, guide: Rollout, houses: Houses, house: str, viewpoint: str, heading: float, instruction: str
 ) -> Followed:
     """Cut the instruction by what it says, and walk its Baby-Steps one after another.
 
@@ -101,7 +101,7 @@ def _unknown_words(told: list[list[str]], vocabulary: Vocabulary) -> tuple[str, 
     strange = tuple(word for word in words if word not in vocabulary.numbers)
     if len(strange) == len(words):
         raise ConfigError(
-            f"The agent knows no word of the instruction: {few(strange)}. "
+            f"The agent knows no word of the instruction: {shortlist(strange)}. "
             "Say it in words that it was trained on, as in 'Walk to the kitchen.'"
         )
     return strange
@@ -116,23 +116,23 @@ def _walks(model: Model, words: int) -> int:
     return max(task.walks if task else 1, -(-words // model.config.max_words))
 
 
-def _lesson(rows: Ragged, start: Poses, moves: int) -> Lesson:
+def _lesson(rows: Ragged, start: Poses, moves: int) -> EpisodeBatch:
     """All steps ahead of one walker, and nobody who knows where they end."""
     nothing = np.zeros(0, dtype=np.int64)
     none = Ragged(nothing.astype(np.int32), np.zeros(1, dtype=np.int64))
-    return Lesson(
+    return EpisodeBatch(
         start=start,
         ahead=rows,
         first_ahead=np.array([0, len(rows)]),
         routes=None,
         behind=none,
         first_behind=np.zeros(2, dtype=np.int64),
-        done=Walked(Poses(nothing, nothing), nothing, np.zeros(1, dtype=np.int64)),
+        done=History(Poses(nothing, nothing), nothing, np.zeros(1, dtype=np.int64)),
         moves=moves,
     )
 
 
-def _move(moment: Moment, names: tuple[str, ...], words: list[str]) -> Move:
+def _move(moment: StepRecord, names: tuple[str, ...], words: list[str]) -> Move:
     scores = moment.decision.logits[0]
     share = scores.softmax(dim=0)
     action = int(moment.actions[0])

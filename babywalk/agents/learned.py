@@ -10,15 +10,15 @@ import torch
 
 from babywalk.agents.follow import Followed, follow
 from babywalk.buildings.features import open_features
-from babywalk.common.errors import DataError, few
-from babywalk.common.ragged import Ragged, one_below_another
-from babywalk.decoding.episode_batch import Lesson, Lessons
-from babywalk.decoding.rollout import Choice, Guide, greedy
+from babywalk.common.errors import DataError, shortlist
+from babywalk.common.ragged import Ragged, concat_rows
+from babywalk.decoding.episode_batch import EpisodeBatch, EpisodeBatches
+from babywalk.decoding.rollout import ActionSelector, Rollout, greedy
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.store import identified
-from babywalk.modules.kernels.product_cache import Album
+from babywalk.modules.kernels.product_cache import ProductCache
 from babywalk.modules.model import Model
 from babywalk.navigation.observation import ORIENTATION, Observer
 from babywalk.navigation.trajectories import Index, Trajectories
@@ -42,15 +42,15 @@ class LearnedAgent:
         self.dataset = dataset
         self.observer = observer_for(model.features, dataset, gain=model.config.feature_gain)
         check_features(model, self.observer, dataset)
-        self.guide = Guide(model.network, self.observer)
-        self._lessons: dict[int, Lessons] = {}
+        self.guide = Rollout(model.network, self.observer)
+        self._lessons: dict[int, EpisodeBatches] = {}
 
-    def lessons(self, task: Task) -> Lessons:
+    def lessons(self, task: Task) -> EpisodeBatches:
         """A task as this agent takes it."""
         if id(task) not in self._lessons:
             steps = identified(self.dataset, task, self.config.cut)
             world = World.of(self.dataset.houses)
-            self._lessons = {id(task): Lessons.of(steps, world, self.model.vocabulary, self.config)}
+            self._lessons = {id(task): EpisodeBatches.of(steps, world, self.model.vocabulary, self.config)}
         return self._lessons[id(task)]
 
     def follow(self, house: str, viewpoint: str, heading: float, instruction: str) -> Followed:
@@ -67,11 +67,13 @@ class LearnedAgent:
     def walk_steps(self, steps: BabySteps, episodes: Index, numbers: Index) -> Trajectories:
         """One aligned step of each episode, after the expert's; who reads instructions whole reads it so."""
         config = replace(self.model.config, steps="template")
-        lessons = Lessons.of(steps, World.of(self.dataset.houses), self.model.vocabulary, config)
+        lessons = EpisodeBatches.of(steps, World.of(self.dataset.houses), self.model.vocabulary, config)
         return Trajectories(*_walked(self.guide, [lessons.lesson(episodes, numbers, numbers + 1)], greedy)[0])
 
 
-def walk_lessons(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice) -> Trajectories:
+def walk_lessons(
+    guide: Rollout, lessons: EpisodeBatches, episodes: Index, choose: ActionSelector
+) -> Trajectories:
     """Walk all steps of episodes without learning from it.
 
     Episodes of one house are walked together: their walkers meet, and what they see is read once for all.
@@ -82,16 +84,18 @@ def walk_lessons(guide: Guide, lessons: Lessons, episodes: Index, choose: Choice
     batches = np.array_split(order, -(-len(order) // _BATCH))
     walked = _walked(guide, (lessons.whole(episodes[some]) for some in batches), choose)
     back = np.argsort(order)
-    viewpoints, views = (one_below_another(pieces).take(back) for pieces in zip(*walked, strict=True))
+    viewpoints, views = (concat_rows(pieces).take(back) for pieces in zip(*walked, strict=True))
     return Trajectories(viewpoints, views)
 
 
-def _walked(guide: Guide, lessons: Iterable[Lesson], choose: Choice) -> list[tuple[Ragged, Ragged]]:
+def _walked(
+    guide: Rollout, lessons: Iterable[EpisodeBatch], choose: ActionSelector
+) -> list[tuple[Ragged, Ragged]]:
     """The viewpoints and views of walks, without dropout and gradients."""
     network = guide.network
     training = network.training
     network.eval()
-    album = Album()  # batches of one house meet the same views
+    album = ProductCache()  # batches of one house meet the same views
     with torch.inference_mode():
         walked = [guide.walk(lesson, choose, album=album).viewpoints() for lesson in lessons]
     network.train(training)
@@ -101,7 +105,7 @@ def _walked(guide: Guide, lessons: Iterable[Lesson], choose: Choice) -> list[tup
 def observer_for(spec: str, dataset: Dataset, *, gain: float = 1.0) -> Observer:
     """What walkers see under a feature spec, as torch tensors; `gain` times as loud."""
     features = open_features(dataset.folder, spec, dataset.houses)
-    return Observer.of(World.of(dataset.houses), features).to("cpu").louder(gain)
+    return Observer.of(World.of(dataset.houses), features).to("cpu").scaled(gain)
 
 
 def check_features(model: Model, observer: Observer, dataset: Dataset) -> None:
@@ -119,6 +123,6 @@ def check_features(model: Model, observer: Observer, dataset: Dataset) -> None:
     ]
     if others:
         raise DataError(
-            f"The model was trained on features {model.features!r} with the columns {few(others)}. "
+            f"The model was trained on features {model.features!r} with the columns {shortlist(others)}. "
             "Name the data that it was trained on, or train an agent on these."
         )

@@ -12,7 +12,7 @@ from babywalk.common.config import differing, from_table, merged
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.files import read_toml
 from babywalk.training.config import TrainingConfig
-from babywalk.training.run_config import FOR_GOOD, has_begun, read_begun, refuse_changes
+from babywalk.training.run_config import FOR_GOOD, is_run, read_run_config, refuse_changes
 
 _PRESET = "small"
 _OWN = ("agent", "preset")  # what a recipe says beside settings
@@ -84,7 +84,7 @@ def beginning(
     recipe: Recipe, run: Path, preset: str | None, over: Mapping[str, Any], resume: bool
 ) -> Beginning:
     """Of a new run, or of one that goes on."""
-    if not has_begun(run):
+    if not is_run(run):
         if resume:
             raise ConfigError(f"{run}: holds no run to go on with. Leave --resume out to begin one.")
         # Hidden files are locks, and what a killed process had not finished.
@@ -94,17 +94,17 @@ def beginning(
         return Beginning(config, recipe.file.name if recipe.file else None, preset or recipe.preset)
     if not resume:
         raise ConfigError(f"{run}: holds a run already. Give --resume to go on with it, or another --run.")
-    begun = read_begun(run)
-    if begun.agent != recipe.agent:
-        raise ConfigError(f"{run}: was begun as {begun.agent!r}, not as {recipe.agent!r}.")
+    run_config = read_run_config(run)
+    if run_config.agent != recipe.agent:
+        raise ConfigError(f"{run}: was begun as {run_config.agent!r}, not as {recipe.agent!r}.")
     if preset:
         check_preset(preset)
-        if begun.preset not in (None, preset):
+        if run_config.preset not in (None, preset):
             raise ConfigError(
-                f"{run}: was begun with preset {begun.preset!r}, and goes on with its settings. "
+                f"{run}: was begun with preset {run_config.preset!r}, and goes on with its settings. "
                 "Leave --preset out, or begin another run."
             )
-    config = begun.config(over)
-    changed = differing(config, begun.config())
+    config = run_config.config(over)
+    changed = differing(config, run_config.config())
     refuse_changes(run, [name for name in changed if name.partition(".")[0] in FOR_GOOD])
-    return Beginning(config, begun.recipe, begun.preset, tuple(changed))
+    return Beginning(config, run_config.recipe, run_config.preset, tuple(changed))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.records import Record, records
-from babywalk.common.errors import DataError, few
+from babywalk.common.errors import DataError, shortlist
 from babywalk.common.files import read_json, write_json
 
 SUFFIX = "_connectivity.json"
@@ -56,7 +56,7 @@ def read_connectivity(file: Path) -> Connectivity:
     names = [row.text("image_id") for row in rows]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise DataError(f"{file}: field 'image_id' must be unique; found more than once: {few(twice)}.")
+        raise DataError(f"{file}: field 'image_id' must be unique; found more than once: {shortlist(twice)}.")
     keep = np.array([row.truth("included") for row in rows])
     poses = np.array([row.numbers("pose", 16) for row in rows])
     unobstructed = _relation(rows, "unobstructed", keep)
@@ -65,7 +65,7 @@ def read_connectivity(file: Path) -> Connectivity:
     if len(one_way):
         edges = [f"{included[a]} to {included[b]}" for a, b in one_way]
         raise DataError(
-            f"{file}: field 'unobstructed' must hold in both directions; these do not: {few(edges)}."
+            f"{file}: field 'unobstructed' must hold in both directions; these do not: {shortlist(edges)}."
         )
     return Connectivity(
         scan=file.name.removesuffix(SUFFIX),

@@ -52,7 +52,7 @@ def download(
             except _PassingError as why:
                 if attempt == attempts:
                     kept = " What has arrived is kept: the same command goes on from there."
-                    hint = kept if part.begun()[0] else ""
+                    hint = kept if part.run_config()[0] else ""
                     raise DataError(f"{address}: {why}; gave up after {attempts} attempts.{hint}") from None
                 time.sleep(pause * 2 ** (attempt - 1))
         if checksum is not None and (found := sha256(part.data)) != checksum:
@@ -78,7 +78,7 @@ class _Part:
     def of(cls, address: str, file: Path) -> _Part:
         return cls(address, file.with_name(file.name + ".part"), file.with_name(file.name + ".part.json"))
 
-    def begun(self) -> tuple[int, str]:
+    def run_config(self) -> tuple[int, str]:
         """How many bytes are there, and the version they belong to; (0, "") where one has to start afresh."""
         try:
             note = read_json(self.note)
@@ -103,7 +103,7 @@ class _Part:
 
 def _fetch(part: _Part, timeout: float) -> None:
     """One attempt: add to the part until it is whole."""
-    have, version = part.begun()
+    have, version = part.run_config()
     with _open(part, have, version, timeout) as response:
         block = _read(response)
         if have and response.status == 206:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.records import lines
-from babywalk.common.errors import DataError, few
+from babywalk.common.errors import DataError, shortlist
 from babywalk.common.files import replacing, write_text
 
 
@@ -32,10 +32,10 @@ def read_glove(vocab: Path, array: Path) -> WordVectors:
     words = lines(vocab)
     empty = [f"line {number}" for number, word in enumerate(words, start=1) if not word.strip()]
     if empty:
-        raise DataError(f"{vocab}: expected a word on every line; there is none on {few(empty)}.")
+        raise DataError(f"{vocab}: expected a word on every line; there is none on {shortlist(empty)}.")
     twice = [repr(word) for word, count in Counter(words).items() if count > 1]
     if twice:
-        raise DataError(f"{vocab}: words must be unique; found more than once: {few(twice)}.")
+        raise DataError(f"{vocab}: words must be unique; found more than once: {shortlist(twice)}.")
     vectors = _read_array(array)
     if vectors.shape[0] != len(words):
         raise DataError(
@@ -68,5 +68,5 @@ def _read_array(file: Path) -> NDArray[np.float32]:
     vectors = np.array(stored, np.float32, order="C")
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(bad):
-        raise DataError(f"{file}: expected finite numbers; row {few(bad, 1)} holds NaN or infinity.")
+        raise DataError(f"{file}: expected finite numbers; row {shortlist(bad, 1)} holds NaN or infinity.")
     return vectors

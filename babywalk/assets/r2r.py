@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from babywalk.assets.records import Record, records
-from babywalk.common.errors import DataError, few
+from babywalk.common.errors import DataError, shortlist
 from babywalk.common.files import read_json, write_json
 
 
@@ -40,7 +40,7 @@ def read_walks(file: Path) -> list[Walk]:
     walks = [read_walk(record) for record in records(file, read_json(file))]
     twice = [path_id for path_id, count in Counter(walk.path_id for walk in walks).items() if count > 1]
     if twice:
-        raise DataError(f"{file}: field 'path_id' must be unique; found more than once: {few(twice)}.")
+        raise DataError(f"{file}: field 'path_id' must be unique; found more than once: {shortlist(twice)}.")
     return walks
 
 

@@ -17,7 +17,7 @@ from babywalk.assets.view_features import Panorama
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.part import Part
 from babywalk.buildings.panorama import VIEWS
-from babywalk.common.errors import DataError, few, unknown
+from babywalk.common.errors import DataError, shortlist, unknown
 
 PRECISIONS = ("float16", "float32")
 
@@ -52,7 +52,7 @@ def convert_panoramas(
             missing = [houses.names[number] for number in np.flatnonzero(~seen)]
             raise DataError(
                 f"Features {name!r}: expected a panorama of each of the {len(seen):,} viewpoints; "
-                f"{len(missing):,} have none: {few(missing)}."
+                f"{len(missing):,} have none: {shortlist(missing)}."
             )
     return int(seen.sum()), strangers
 

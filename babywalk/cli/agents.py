@@ -87,7 +87,7 @@ def _add_train(commands: Any) -> None:
 def _train(options: argparse.Namespace) -> None:
     from babywalk.commands.train import train_agent
     from babywalk.common.config import from_assignments, merged
-    from babywalk.training.run_config import read_begun
+    from babywalk.training.run_config import read_run_config
 
     settings = from_assignments(options.set)
     for name in ("task", "seed"):
@@ -115,7 +115,7 @@ def _train(options: argparse.Namespace) -> None:
     for stage, best in done.bests.items():
         say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
     say(f"The model is {run / 'model.safetensors'}, after {done.total:,} iterations.")
-    tasks = ",".join(dict.fromkeys(["r2r", read_begun(run).config().task]))
+    tasks = ",".join(dict.fromkeys(["r2r", read_run_config(run).config().task]))
     say(
         f"Next: babywalk evaluate {quoted(run)} --data {quoted(options.data)} --on {tasks} --split val_unseen"
     )
@@ -124,12 +124,12 @@ def _train(options: argparse.Namespace) -> None:
 @contextmanager
 def _resumable(run: Path) -> Iterator[None]:
     """Whoever is stopped hears how to go on."""
-    from babywalk.training.run_config import has_begun
+    from babywalk.training.run_config import is_run
 
     try:
         yield
     except (KeyboardInterrupt, OSError):
-        if has_begun(run):
+        if is_run(run):
             tell(f"{run}: is kept. To go on with it, give the same command and --resume.")
         raise
 

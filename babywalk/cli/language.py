@@ -200,28 +200,28 @@ def _data_align(options: argparse.Namespace) -> None:
 
 
 def _add_speak(commands: Any) -> None:
-    speak = command(
+    augment = command(
         commands,
         "speak",
         "let a speaker describe new walks of the training houses, as a split to learn from",
         "babywalk data speak --data data",
         "babywalk data speak --data data --walks 40000 --split drawn --temperature 0.5 --seed 1",
     )
-    add_data(speak)
-    speak.add_argument(
+    add_data(augment)
+    augment.add_argument(
         "--walks", type=int, default=20_000, metavar="N", help="how many at most (default: 20,000)"
     )
-    speak.add_argument(
+    augment.add_argument(
         "--split", default="spoken", metavar="NAME", help="of the walks that are written (default: spoken)"
     )
-    speak.add_argument(
+    augment.add_argument(
         "--temperature",
         type=float,
         default=0.0,
         metavar="T",
         help="of the draw of words (default: 0, the likeliest)",
     )
-    speak.add_argument(
+    augment.add_argument(
         "--set",
         nargs="+",
         action="extend",
@@ -229,17 +229,17 @@ def _add_speak(commands: Any) -> None:
         metavar="KEY=VALUE",
         help="settings of the speaker, as in epochs=20",
     )
-    add_features(speak)
-    add_seed(speak)
-    add_json(speak)
-    speak.set_defaults(run_command=_data_speak)
+    add_features(augment)
+    add_seed(augment)
+    add_json(augment)
+    augment.set_defaults(run_command=_data_speak)
 
 
 def _data_speak(options: argparse.Namespace) -> None:
-    from babywalk.commands.augment import speak
+    from babywalk.commands.augment import augment
     from babywalk.common.config import from_assignments
 
-    made = speak(
+    made = augment(
         options.data,
         options.walks,
         options.split,

@@ -12,8 +12,8 @@ from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, load_aligner
 from babywalk.instructions.alignment.aligning import align
-from babywalk.instructions.alignment.alignment_examples import told_by_people
-from babywalk.instructions.alignment.evaluation import Placed, compare_methods
+from babywalk.instructions.alignment.alignment_examples import examples_from_people
+from babywalk.instructions.alignment.evaluation import AlignmentAccuracy, compare_methods
 from babywalk.instructions.alignment.training import train_aligner
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
@@ -65,11 +65,11 @@ def align_data(
     return found
 
 
-def compare_alignments(folder: Path, split: str, features: str | None = None) -> dict[str, Placed]:
+def compare_alignments(folder: Path, split: str, features: str | None = None) -> dict[str, AlignmentAccuracy]:
     """How well each method places the ends of sub-instructions that people, or the narrator, marked."""
     dataset, spec = Dataset(folder), _objects_or_first(folder, features)
     file = fine_grained_file(folder / FINE_GRAINED, split)
-    told, truth = told_by_people(read_fine_grained(file), dataset.houses)
+    told, truth = examples_from_people(read_fine_grained(file), dataset.houses)
     return compare_methods(
         told,
         truth,

@@ -25,7 +25,7 @@ from babywalk.training.speaker import perplexity, train_speaker
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Augmented:
     """What a speaker made of a data directory."""
 
     split: str
@@ -34,7 +34,7 @@ class Spoken:
     examples: tuple[str, ...]
 
 
-def speak(
+def augment(
     folder: Path,
     walks: int,
     split: str,
@@ -43,7 +43,7 @@ def speak(
     temperature: float = 0.0,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
-) -> Spoken:
+) -> Augmented:
     """Let a speaker describe new walks of the training houses, and keep them as a split.
 
     The speaker is learned first if there is none for these features and settings.
@@ -68,7 +68,7 @@ def speak(
     held = [
         name for name in ("val_seen", "val_unseen") if name in dataset.splits and len(dataset.walks(name))
     ]
-    return Spoken(
+    return Augmented(
         split,
         len(paths),
         {name: perplexity(speaker, dataset, name, observer) for name in held},

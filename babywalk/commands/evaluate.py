@@ -31,7 +31,7 @@ from babywalk.evaluation.evaluation import (
 )
 from babywalk.evaluation.reports import Report
 from babywalk.evaluation.score_table import write_per_instruction
-from babywalk.instructions.step_episodes import SingleSteps
+from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.instructions.store import (
     kept_aligned,
 )
@@ -120,7 +120,7 @@ def evaluate_single_steps(
     agent = _agent(name, dataset, seed if luck is None else luck)
     reports = []
     for loaded in _loaded(dataset, tasks, split, seed, measured=True):
-        single = SingleSteps.of(kept_aligned(dataset, loaded))
+        single = StepEpisodes.of(kept_aligned(dataset, loaded))
         found = evaluate(single.task, walk_steps(agent, single))
         report = _report(found, seed, per_path, length, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))

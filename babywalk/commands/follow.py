@@ -15,7 +15,7 @@ from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.figures.house import Trajectory
 from babywalk.modules.model import load_model
-from babywalk.training.run_config import read_begun, run_of
+from babywalk.training.run_config import read_run_config, run_of
 
 
 def follow_instruction(
@@ -51,5 +51,5 @@ def load_agent(model: Path, folder: Path | None, *, step_size: int | None = None
         run = run_of(model)
         if run is None:
             raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
-        folder = read_begun(run).data
+        folder = read_run_config(run).data
     return LearnedAgent(load_model(model), Dataset(folder), step_size=step_size)

@@ -22,7 +22,7 @@ from babywalk.evaluation.model_card import Measurement, ModelCard
 from babywalk.evaluation.reports import Report, read_reports
 from babywalk.modules.model import Model, load_model, save_model, size_of
 from babywalk.training.config import TrainingConfig
-from babywalk.training.run_config import Begun, read_begun
+from babywalk.training.run_config import RunConfig, read_run_config
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,8 +58,8 @@ def publish(
         raise unknown("Precision", precision, PRECISIONS)
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: is not empty. Give a new folder for the weights.")
-    begun = read_begun(run)
-    dataset = Dataset(data or begun.data)
+    run_config = read_run_config(run)
+    dataset = Dataset(data or run_config.data)
     model = load_model(run)
     if model.vocabulary != dataset.vocabulary():
         raise DataError(f"{dataset.folder}: is not what {run} was trained on: it has other words.")
@@ -70,7 +70,7 @@ def publish(
             # The file itself walks, so that the card tells of what is published.
             told.insert(0, _measure(draft, folder, dataset, tasks, split))
         size = (draft / WEIGHTS).stat().st_size
-        card = _card(folder.as_posix(), run, begun, model, dataset, precision, size, tuple(told))
+        card = _card(folder.as_posix(), run, run_config, model, dataset, precision, size, tuple(told))
         write_text(draft / CARD, card.text())
     return Published(folder, size, tuple(row for found in told for row in found.rows))
 
@@ -115,18 +115,18 @@ def _label(report: Report) -> str:
 def _card(
     name: str,
     run: Path,
-    begun: Begun,
+    run_config: RunConfig,
     model: Model,
     dataset: Dataset,
     precision: str,
     size: int,
     measurements: tuple[Measurement, ...],
 ) -> ModelCard:
-    config = begun.config()
+    config = run_config.config()
     ended = _optional(run / RESULT)
     return ModelCard(
         name=name,
-        agent=begun.agent,
+        agent=run_config.agent,
         config=config,
         precision=precision,
         bytes=size,
@@ -142,7 +142,7 @@ def _card(
         facts=model.facts,
         bests=ended.get("bests", {}),
         iterations=ended.get("total"),
-        recipe=begun.recipe,
+        recipe=run_config.recipe,
         versions=_optional(run / "versions.json"),
         measurements=measurements,
         notes=tuple(dict.fromkeys(_notes(dataset, model, config))),

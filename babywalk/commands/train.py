@@ -20,8 +20,8 @@ from babywalk.common.config import merged
 from babywalk.common.errors import ConfigError
 from babywalk.common.files import alone_in, write_json
 from babywalk.common.progress import tell
-from babywalk.decoding.episode_batch import Lessons
-from babywalk.decoding.rollout import Guide
+from babywalk.decoding.episode_batch import EpisodeBatches
+from babywalk.decoding.rollout import Rollout
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.evaluation import (
     check_goals,
@@ -32,13 +32,13 @@ from babywalk.instructions.store import (
     UNALIGNED,
     aligned,
 )
-from babywalk.modules.model import Model, load_model, new_model, take_over_mean
+from babywalk.modules.model import Model, load_mean, load_model, new_model
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import Trainer
-from babywalk.training.run_config import refuse_changes, write_begun
+from babywalk.training.run_config import refuse_changes, write_run_config
 from babywalk.training.stages import training_stages
 from babywalk.training.versions import versions
 
@@ -84,9 +84,9 @@ def train_agent(
     model.facts.update(agent=name, task=config.task, seed=config.seed)
     if config.begin_from:
         before = {Path(other): _begun_from(other) for other in config.begin_from.split(",")}
-        take_over_mean(model, before)
+        load_mean(model, before)
         model.facts["begun_from"] = [other.facts for other in before.values()]
-    guide, teacher = Guide(model.network, observer), Teacher.of(dataset.houses).to("cpu")
+    guide, teacher = Rollout(model.network, observer), Teacher.of(dataset.houses).to("cpu")
     imitated, rewarded, model.facts["alignment"] = _lessons(dataset, config, model)
     if model.facts["alignment"] == UNALIGNED and config.policy.steps != "whole":
         tell(
@@ -108,7 +108,9 @@ def train_agent(
             _check_goes_on(run, trainer)
             trainer.resume()
             _check_not_too_late(run, begin.changed, trainer)
-        write_begun(run, agent=name, recipe=begin.recipe, preset=begin.preset, data=folder, config=config)
+        write_run_config(
+            run, agent=name, recipe=begin.recipe, preset=begin.preset, data=folder, config=config
+        )
         write_json(run / "versions.json", versions())
         done = trainer.run_all()
         write_json(run / RESULT, asdict(done))
@@ -124,7 +126,7 @@ def _begun_from(name: str) -> Model:
 
 def _lessons(
     dataset: Dataset, config: TrainingConfig, model: Model
-) -> tuple[list[Lessons], list[Lessons], str]:
+) -> tuple[list[EpisodeBatches], list[EpisodeBatches], str]:
     """What is imitated and what is rewarded: first the run's task in steps of the agent's own size.
 
     Also by which method the steps of that task are aligned.
@@ -133,7 +135,7 @@ def _lessons(
     task = cache(dataset.task)
 
     @cache
-    def taught(name: str, split: str, size: int) -> tuple[Lessons, str]:
+    def taught(name: str, split: str, size: int) -> tuple[EpisodeBatches, str]:
         told = replace(config.policy, step_size=size)
         asked = task(name, split)
         if not asked.walks.has_goals:
@@ -141,9 +143,9 @@ def _lessons(
         if not len(asked):
             raise ConfigError(f"{name} {split} has no episodes to learn from. Choose another split.")
         steps, method = aligned(dataset, asked, told.cut)
-        return Lessons.of(steps, world, model.vocabulary, told), method
+        return EpisodeBatches.of(steps, world, model.vocabulary, told), method
 
-    def with_others(mix: str, sizes: Sequence[int]) -> list[Lessons]:
+    def with_others(mix: str, sizes: Sequence[int]) -> list[EpisodeBatches]:
         named = [config.task, *(name for name in mix.split(",") if name)]
         parts = [name.partition(":") for name in named]
         return [taught(name, split or "train", size)[0] for size in sizes for name, _, split in parts]

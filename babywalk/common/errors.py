@@ -29,11 +29,11 @@ def unknown(what: str, given: object, known: Iterable[str]) -> ConfigError:
     names = [str(name) for name in known]
     near = get_close_matches(str(given), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    choice = few(names, limit=_CHOICE) or "(none)"
+    choice = shortlist(names, limit=_CHOICE) or "(none)"
     return ConfigError(f"{what} {given!r} is not known.{hint} Choose from: {choice}.")
 
 
-def few(items: Iterable[object], limit: int = 3) -> str:
+def shortlist(items: Iterable[object], limit: int = 3) -> str:
     """The first `limit` items as text, and how many more there are."""
     texts = [str(item) for item in items]
     more = f" and {len(texts) - limit} more" if len(texts) > limit else ""

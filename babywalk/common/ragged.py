@@ -51,7 +51,7 @@ class Ragged:
         """The given rows, in the given order."""
         lengths = self.lengths[rows]
         start = starts(lengths)
-        return Ragged(self.values[spread(self.start[:-1][rows], lengths, start)], start)
+        return Ragged(self.values[ranges(self.start[:-1][rows], lengths, start)], start)
 
     def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows (D,) that differ, each where it first comes, and which of these each row (R,) equals."""
@@ -70,19 +70,19 @@ class Ragged:
         return table
 
 
-def side_by_side(pieces: Sequence[Ragged]) -> Ragged:
+def concat_within_rows(pieces: Sequence[Ragged]) -> Ragged:
     """Row i of the result is row i of every piece, joined in order."""
     lengths = np.stack([piece.lengths for piece in pieces])
     start = starts(lengths.sum(axis=0))
     values = np.empty(int(start[-1]), dtype=np.int32)
     offset = start[:-1].copy()
     for piece, length in zip(pieces, lengths, strict=True):
-        values[spread(offset, length)] = piece.values
+        values[ranges(offset, length)] = piece.values
         offset += length
     return Ragged(values, start)
 
 
-def one_below_another(pieces: Sequence[Ragged]) -> Ragged:
+def concat_rows(pieces: Sequence[Ragged]) -> Ragged:
     """The rows of the first piece, then those of the second, and so on."""
     lengths = np.concatenate([piece.lengths for piece in pieces])
     return Ragged(np.concatenate([piece.values for piece in pieces]), starts(lengths))
@@ -95,7 +95,7 @@ def starts(lengths: Sequence[int] | Integers) -> NDArray[np.int64]:
     return start
 
 
-def spread(first: Integers, lengths: Integers, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+def ranges(first: Integers, lengths: Integers, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """The runs first[i], first[i] + 1, ... of the given lengths, one after another."""
     begin = starts(lengths) if start is None else start
     run: NDArray[np.int64] = np.repeat(first - begin[:-1], lengths)

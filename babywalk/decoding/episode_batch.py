@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.panorama import COLUMNS
-from babywalk.common.ragged import Ragged, spread, starts
+from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.mirroring import mirrored
 from babywalk.modules.config import PolicyConfig
-from babywalk.navigation.history import Walked, actions_between, walked_along
+from babywalk.navigation.history import History, actions_between, walked_along
 from babywalk.navigation.world import Poses, World, poses_at
 
 Index = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
+class EpisodeBatch:
     """What a batch of walkers has to do. Shapes: B walkers, Q steps behind them, R steps ahead of them."""
 
     start: Poses  # (B,) where they stand
@@ -35,7 +35,7 @@ class Lesson:
     routes: Ragged | None  # R rows of viewpoints, the expert's way through each step; None if nobody knows
     behind: Ragged  # Q rows of words
     first_behind: NDArray[np.int64]  # (B + 1,)
-    done: Walked  # how the expert walked the Q steps
+    done: History  # how the expert walked the Q steps
     moves: int  # that a walker may make in one step
     mirrored: bool = False  # whether all of it is told and walked in the houses' mirror images
 
@@ -49,7 +49,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, eq=False)
-class Lessons:
+class EpisodeBatches:
     """All episodes of a task as lessons. Shapes: E episodes."""
 
     steps: BabySteps
@@ -60,7 +60,9 @@ class Lessons:
     moves: int  # in one step
 
     @classmethod
-    def of(cls, steps: BabySteps, world: World, vocabulary: Vocabulary, config: PolicyConfig) -> Lessons:
+    def of(
+        cls, steps: BabySteps, world: World, vocabulary: Vocabulary, config: PolicyConfig
+    ) -> EpisodeBatches:
         """Encode every sentence once. Who takes an instruction whole may use as much for each walk in it."""
         segmented, texts = steps.segmented, steps.task.walks.texts
         words = [segmented.words_of(number, texts) for number in range(len(segmented.begin))]
@@ -81,7 +83,7 @@ class Lessons:
         """The same in a mirror."""
         return mirrored(self.tokens, self.vocabulary.numbers)
 
-    def lesson(self, episodes: Index, first: Index, last: Index, *, mirrored: bool = False) -> Lesson:
+    def lesson(self, episodes: Index, first: Index, last: Index, *, mirrored: bool = False) -> EpisodeBatch:
         """Steps `first` to `last` - 1 of each episode ahead; those before lie behind as the expert walked."""
         task, houses = self.steps.task, self.steps.task.houses
         words = self._words(episodes, self.mirrored_tokens if mirrored else self.tokens)
@@ -89,8 +91,8 @@ class Lessons:
         chain = task.chain_of(episodes)
         path_start = task.paths.start[chain]
         ends = self._ends(episodes, chain)
-        ahead = spread(begin + first, last - first)
-        behind = spread(begin, first)
+        ahead = ranges(begin + first, last - first)
+        behind = ranges(begin, first)
         enter = np.append(0, ends[:-1])  # (all steps of the episodes,) where on its path each begins
         enter[begin] = 0
         entry = np.where(first > 0, ends[begin + first - 1], 0)
@@ -102,7 +104,7 @@ class Lessons:
             for steps, count in ((ahead, last - first), (behind, first))
         )
         began = self._poses(path_start[owner], enter[behind], headings[owner])
-        return Lesson(
+        return EpisodeBatch(
             start=poses,
             ahead=self._cut(words.take(ahead)),
             first_ahead=starts(last - first),
@@ -121,9 +123,9 @@ class Lessons:
         ends = self._ends(episodes, chain)
         begin = starts(self.count[episodes])[:-1]
         length = np.where(first > 0, ends[np.maximum(begin + first - 1, 0)], 0)
-        return Ragged(task.paths.values[spread(task.paths.start[chain], length)], starts(length))
+        return Ragged(task.paths.values[ranges(task.paths.start[chain], length)], starts(length))
 
-    def whole(self, episodes: Index) -> Lesson:
+    def whole(self, episodes: Index) -> EpisodeBatch:
         """All steps ahead."""
         return self.lesson(episodes, np.zeros(len(episodes), dtype=np.int64), self.count[episodes])
 
@@ -144,7 +146,7 @@ class Lessons:
     def _cut(self, words: Ragged) -> Ragged:
         """No more than the first `max_words` words of each row."""
         lengths = np.minimum(words.lengths, self.max_words)
-        return Ragged(words.values[spread(words.start[:-1], lengths)], starts(lengths))
+        return Ragged(words.values[ranges(words.start[:-1], lengths)], starts(lengths))
 
     def _poses(
         self,
@@ -164,4 +166,4 @@ class Lessons:
 def _ways(nodes: NDArray[np.int32], path_start: Index, enter: Index, end: Index) -> Ragged:
     """The viewpoints from one place of a path to another, both of them in it, a row each."""
     length = end - enter + 1
-    return Ragged(nodes[spread(path_start + enter, length)], starts(length))
+    return Ragged(nodes[ranges(path_start + enter, length)], starts(length))

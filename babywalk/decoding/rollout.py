@@ -17,17 +17,17 @@ from torch import Tensor
 
 from babywalk.buildings.panorama import COLUMNS
 from babywalk.common.errors import BabyWalkError
-from babywalk.common.ragged import Ragged, one_below_another
-from babywalk.decoding.episode_batch import Lesson
+from babywalk.common.ragged import Ragged, concat_rows
+from babywalk.decoding.episode_batch import EpisodeBatch
 from babywalk.modules.decoder import Decision, State
-from babywalk.modules.kernels.deferred_gradients import deferring
-from babywalk.modules.kernels.observation import Scene
-from babywalk.modules.kernels.product_cache import Album
-from babywalk.modules.kernels.text_batch import Readers
+from babywalk.modules.kernels.deferred_gradients import deferred_gradients
+from babywalk.modules.kernels.observation import Observation
+from babywalk.modules.kernels.product_cache import ProductCache
+from babywalk.modules.kernels.text_batch import TextBatch
 from babywalk.modules.memory import Memory
 from babywalk.modules.network import Network
-from babywalk.modules.text_encoder import Reading
-from babywalk.navigation.history import Walked
+from babywalk.modules.text_encoder import EncodedText
+from babywalk.navigation.history import History
 from babywalk.navigation.observation import ORIENTATION, Observer
 from babywalk.navigation.world import STOP, Poses
 
@@ -35,7 +35,7 @@ _AT_A_TIME = 2048  # moves of walks that are remembered at once where nothing is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moment:
+class StepRecord:
     """One decision of the walkers who are still on their way. Shapes: B of them."""
 
     walkers: Tensor  # (B,) which
@@ -48,10 +48,10 @@ class Moment:
 
 
 # From the decision, the walkers, their viewpoints and the rows of their steps in the lesson to actions (B,).
-Choice = Callable[[Decision, Tensor, Tensor, Tensor], Tensor]
+ActionSelector = Callable[[Decision, Tensor, Tensor, Tensor], Tensor]
 
 
-class SpoiledError(BabyWalkError, FloatingPointError):
+class NonFiniteError(BabyWalkError, FloatingPointError):
     """A network whose scores are no numbers."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class SpoiledError(BabyWalkError, FloatingPointError):
 def greedy(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG001
     """The best action."""
     if decision.logits.isnan().any():
-        raise SpoiledError
+        raise NonFiniteError
     return decision.logits.argmax(dim=1)
 
 
@@ -74,16 +74,16 @@ def draw_action(logits: Tensor) -> Tensor:
     """(B,) actions by their probability, from scores (B, K)."""
     shares = logits.softmax(dim=1)
     if shares.isnan().any():
-        raise SpoiledError
+        raise NonFiniteError
     return torch.multinomial(shares, 1)[:, 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Journey:
+class RolloutResult:
     """Everything that happened. Shapes: B walkers."""
 
     start: Poses  # (B,)
-    moments: list[Moment] = field(default_factory=list)
+    moments: list[StepRecord] = field(default_factory=list)
 
     def viewpoints(self) -> tuple[Ragged, Ragged]:
         """Where each walker was, the start first, and what it faced there; a STOP adds nothing."""
@@ -110,36 +110,36 @@ class Journey:
         )
 
 
-class Guide:
+class Rollout:
     """Takes walkers through lessons. Shapes: B walkers, N lessons' rows, C copies of each (B = N C)."""
 
     def __init__(self, network: Network, observer: Observer) -> None:
         self.network = network
         self.eyes = (observer, observer.mirrored())  # of torch tensors; the second in a mirror
         self.observer = observer  # of one walk
-        self.album: Album | None = None  # of one walk
+        self.album: ProductCache | None = None  # of one walk
 
     def walk(
         self,
-        lesson: Lesson,
-        choose: Choice,
+        lesson: EpisodeBatch,
+        choose: ActionSelector,
         *,
         copies: int = 1,
-        album: Album | None = None,
-    ) -> Journey:
+        album: ProductCache | None = None,
+    ) -> RolloutResult:
         """Walk a lesson; with copies, each row by several walkers who share what was read and remembered.
 
         With an album, what it holds of walks before is looked up; it is for walks without learning.
         """
         self.observer = self.eyes[lesson.mirrored]
         learns = self.network.training or torch.is_grad_enabled()
-        self.album = None if learns else album or Album()
-        with deferring(self.network):
+        self.album = None if learns else album or ProductCache()
+        with deferred_gradients(self.network):
             journey = self._walk(lesson, choose, copies)
         self.album = None
         return journey
 
-    def _walk(self, lesson: Lesson, choose: Choice, copies: int) -> Journey:
+    def _walk(self, lesson: EpisodeBatch, choose: ActionSelector, copies: int) -> RolloutResult:
         read, text_of = self._read(lesson)
         behind = len(lesson.behind)
         memory = self._history(lesson, read.summary.index_select(0, text_of[:behind]))
@@ -147,12 +147,12 @@ class Guide:
         memory = memory[owner]
         poses = _tensors(lesson.start)[owner]
         first, count = _split(lesson.first_ahead)
-        journey = Journey(poses)
+        journey = RolloutResult(poses)
         seen_through, remembers = self._dropout(len(owner)), self._remembering(len(owner))
         for step in range(int(count.max()) if len(count) else 0):
             told_now = torch.nonzero(count > step)[:, 0]
             telling = text_of[behind + first[told_now] + step]
-            readers = Readers.of(read, telling, copies)
+            readers = TextBatch.of(read, telling, copies)
             here = torch.nonzero(count[owner] > step)[:, 0]
             context = self.network.sum_up(memory[here], None if remembers is None else remembers[here])
             moments = self._step(
@@ -169,19 +169,19 @@ class Guide:
             journey.moments.extend(moments)
         return journey
 
-    def _read(self, lesson: Lesson) -> tuple[Reading, Tensor]:
+    def _read(self, lesson: EpisodeBatch) -> tuple[EncodedText, Tensor]:
         """Texts, and which of them is that of each step: of the steps behind, then of those ahead.
 
         Steps that say the same are read once. A step that one walker is told lies behind another, who is
         further on in the same instruction; and those of joined tasks recur.
         """
-        told = one_below_another([lesson.behind, lesson.ahead])
+        told = concat_rows([lesson.behind, lesson.ahead])
         texts, which = told.distinct()
         rows = told.take(texts)
         tokens = torch.from_numpy(rows.padded(fill=0).astype(np.int64))
         return self.network.read(tokens, torch.from_numpy(rows.lengths)), torch.from_numpy(which)
 
-    def _history(self, lesson: Lesson, told: Tensor) -> Memory:
+    def _history(self, lesson: EpisodeBatch, told: Tensor) -> Memory:
         """The memory of what the expert did before: each step encoded once for all whom it lies behind, then
         added oldest first.
         """
@@ -203,7 +203,7 @@ class Guide:
             )
         return memory
 
-    def _recall(self, walked: Walked, channels: Tensor | None) -> Tensor:
+    def _recall(self, walked: History, channels: Tensor | None) -> Tensor:
         """v(y) of walks; `channels` (walks, D) hides view features."""
         start = torch.as_tensor(walked.start)
         length = start[1:] - start[:-1]
@@ -225,15 +225,15 @@ class Guide:
         step: int,
         walkers: Tensor,
         rows: Tensor,
-        readers: Readers,
+        readers: TextBatch,
         context: Tensor,
         poses: Poses,
-        choose: Choice,
+        choose: ActionSelector,
         channels: Tensor | None,
         moves: int,
-    ) -> list[Moment]:
+    ) -> list[StepRecord]:
         """One Baby-Step of some walkers: until all have stopped or made all moves they may."""
-        moments: list[Moment] = []
+        moments: list[StepRecord] = []
         state: State | None = None
         for _ in range(moves):
             scene = self._scene(poses, None if channels is None else channels[walkers])
@@ -242,7 +242,7 @@ class Guide:
             actions = choose(decision, walkers, poses.viewpoint, rows)
             after = self.observer.world.step(poses, actions)
             choices = self.observer.world.target[poses.viewpoint]
-            moments.append(Moment(walkers, step, poses, choices, decision, actions, after))
+            moments.append(StepRecord(walkers, step, poses, choices, decision, actions, after))
             on = torch.nonzero(actions != STOP)[:, 0]
             if not len(on):
                 break
@@ -258,7 +258,7 @@ class Guide:
         memory: Memory,
         walkers: Tensor,
         told: Tensor,
-        moments: list[Moment],
+        moments: list[StepRecord],
         channels: Tensor | None,
     ) -> Memory:
         """The memory after a step that was just walked by walkers, in rising order, and maybe by others."""
@@ -274,12 +274,12 @@ class Guide:
         actions = torch.cat([moment.actions for moment in moments])[order]
         length = torch.bincount(owner)[walkers]
         start = torch.cat([torch.zeros(1, dtype=torch.int64), length.cumsum(0)])
-        walked = Walked(before, actions, start)
+        walked = History(before, actions, start)
         done = self._recall(walked, None if channels is None else channels[walkers])
         return memory.put(walkers, self.network.memory.add(memory[walkers], told, done))
 
-    def _scene(self, poses: Poses, channels: Tensor | None) -> Scene:
-        return Scene(self.observer, poses, channels, self.album)
+    def _scene(self, poses: Poses, channels: Tensor | None) -> Observation:
+        return Observation(self.observer, poses, channels, self.album)
 
     def _dropout(self, walkers: int) -> Tensor | None:
         """(B, D) which channels of the view features a walker sees on its whole way; None for all."""
@@ -297,7 +297,7 @@ class Guide:
         return torch.bernoulli(torch.full((walkers, 1), 1 - share))
 
 
-def _last_poses(poses: Poses, moments: list[Moment]) -> Poses:
+def _last_poses(poses: Poses, moments: list[StepRecord]) -> Poses:
     """Where everyone is after a step: the moments' last word, and where they were for those not in it."""
     viewpoint, view = poses.viewpoint.clone(), poses.view.clone()
     for moment in moments:

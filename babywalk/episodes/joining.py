@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from babywalk.buildings.geodesics import NOWHERE
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import unknown
-from babywalk.common.ragged import Ragged, side_by_side, spread, starts
+from babywalk.common.ragged import Ragged, concat_within_rows, ranges, starts
 from babywalk.episodes.walks import Walks
 
 
@@ -78,7 +78,7 @@ def joined_paths(walks: Walks, houses: Houses, chain: NDArray[np.int32]) -> Ragg
         end, start = walks.paths.lasts[before], walks.paths.firsts[after]
         pieces.append(_between(houses, end, start))
         pieces.append(_without_first(walks.paths.take(after), end == start))
-    return side_by_side(pieces)
+    return concat_within_rows(pieces)
 
 
 def _between(houses: Houses, a: NDArray[np.int32], b: NDArray[np.int32]) -> Ragged:
@@ -96,4 +96,4 @@ def _between(houses: Houses, a: NDArray[np.int32], b: NDArray[np.int32]) -> Ragg
 def _without_first(paths: Ragged, drop: NDArray[np.bool_]) -> Ragged:
     lengths = paths.lengths - drop
     start = starts(lengths)
-    return Ragged(paths.values[spread(paths.start[:-1] + drop, lengths, start)], start)
+    return Ragged(paths.values[ranges(paths.start[:-1] + drop, lengths, start)], start)

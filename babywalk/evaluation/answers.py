@@ -13,7 +13,7 @@ from babywalk.agents.baselines import starts
 from babywalk.assets.results import Answer, read_results
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import direction, nearest_view
-from babywalk.common.errors import DataError, few
+from babywalk.common.errors import DataError, shortlist
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.task import Task
 from babywalk.navigation.trajectories import Trajectories
@@ -44,15 +44,17 @@ def _known(answers: Sequence[Answer], task: Task, file: Path) -> Sequence[Answer
     where = f"{task.name} {task.split}"
     unknown = [id_ for id_ in given if id_ not in expected]
     if unknown:
-        raise DataError(f"{file}: {len(unknown):,} ids are not in {where}: {few(unknown)}.")
+        raise DataError(f"{file}: {len(unknown):,} ids are not in {where}: {shortlist(unknown)}.")
     twice = [id_ for id_, count in given.items() if count > 1]
     if twice:
-        raise DataError(f"{file}: {len(twice):,} instructions are answered more than once: {few(twice)}.")
+        raise DataError(
+            f"{file}: {len(twice):,} instructions are answered more than once: {shortlist(twice)}."
+        )
     missing = [id_ for id_ in expected if id_ not in given]
     if missing:
         sample = f" For answers to a sample, give --split {task.split}:{len(given)}." if given else ""
         raise DataError(
-            f"{file}: {len(missing):,} instructions of {where} have no answer: {few(missing)}.{sample}"
+            f"{file}: {len(missing):,} instructions of {where} have no answer: {shortlist(missing)}.{sample}"
         )
     return answers
 
@@ -63,7 +65,7 @@ def _placed(answers: Sequence[Answer], task: Task, file: Path) -> Trajectories:
     empty = [answer.id for answer in answers if not answer.path]
     if empty:
         raise DataError(
-            f"{file}: {len(empty):,} trajectories are empty: {few(empty)}. Give at least the start."
+            f"{file}: {len(empty):,} trajectories are empty: {shortlist(empty)}. Give at least the start."
         )
     poses = starts(task, np.arange(len(task)))
     scans = [houses.scans[house] for house in houses.house_of[poses.viewpoint]]
@@ -72,7 +74,7 @@ def _placed(answers: Sequence[Answer], task: Task, file: Path) -> Trajectories:
     if astray:
         raise DataError(
             f"{file}: {len(astray):,} trajectories do not begin at their start: "
-            f"{few(answers[row].id for row in astray)}."
+            f"{shortlist(answers[row].id for row in astray)}."
         )
     _check_edges(viewpoints, answers, houses, file)
     return Trajectories(viewpoints, Ragged(_facing(viewpoints, poses.view, houses), viewpoints.start))
@@ -88,7 +90,7 @@ def _numbers(answers: Sequence[Answer], scans: Sequence[str], houses: Houses, fi
             strange.append(f"{answer.id} ({answer.path[rows[-1].index(-1)]})")
     if strange:
         raise DataError(
-            f"{file}: {len(strange):,} trajectories visit viewpoints of no such house: {few(strange)}."
+            f"{file}: {len(strange):,} trajectories visit viewpoints of no such house: {shortlist(strange)}."
         )
     return Ragged.of(rows)
 
@@ -103,7 +105,7 @@ def _check_edges(viewpoints: Ragged, answers: Sequence[Answer], houses: Houses, 
     if rows:
         raise DataError(
             f"{file}: {len(rows):,} trajectories jump between viewpoints without an edge: "
-            f"{few(answers[row].id for row in rows)}."
+            f"{shortlist(answers[row].id for row in rows)}."
         )
 
 

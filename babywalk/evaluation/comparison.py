@@ -14,7 +14,7 @@ from babywalk.evaluation.score_table import mean_over_runs
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class ComparedRun:
     """How an agent walked one task."""
 
     report: Report
@@ -27,7 +27,7 @@ class Comparison:
 
     split: str
     unit: str  # of what was walked: whole instructions, or Baby-Steps
-    agents: dict[str, dict[str, Walked]] = field(default_factory=dict)  # by label and task
+    agents: dict[str, dict[str, ComparedRun]] = field(default_factory=dict)  # by label and task
 
     @property
     def tasks(self) -> list[str]:
@@ -68,14 +68,14 @@ def _check_alike(file: Path, report: Report, first: Path, found: Comparison) -> 
         raise ConfigError(f"{file}: is about {here}, but {first} about {there}. One table takes one of them.")
 
 
-def _agents(said: Mapping[str, list[Report]]) -> dict[str, list[Walked]]:
+def _agents(said: Mapping[str, list[Report]]) -> dict[str, list[ComparedRun]]:
     """What a file says by agent; "NAME 0", "NAME 1" and so on are seeds of one."""
     stems = {re.sub(r" \d+$", "", name) for name in said}
     tasks = {tuple(report.task for report in run) for run in said.values()}
     if len(said) == 1 or len(stems) > 1 or len(tasks) > 1:
-        return {name: [Walked(report) for report in run] for name, run in said.items()}
+        return {name: [ComparedRun(report) for report in run] for name, run in said.items()}
     means = [
         replace(reports[0], measures=mean_over_runs([report.measures for report in reports]))
         for reports in zip(*said.values(), strict=True)
     ]
-    return {stems.pop(): [Walked(report, len(said)) for report in means]}
+    return {stems.pop(): [ComparedRun(report, len(said)) for report in means]}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.tables import markdown, table
 from babywalk.episodes.joining import TASKS
-from babywalk.evaluation.comparison import Comparison, Walked
+from babywalk.evaluation.comparison import ComparedRun, Comparison
 from babywalk.evaluation.paper import SPLIT, paper_rows
 from babywalk.evaluation.score_table import METRES, interval_text, number
 from babywalk.navigation.measures import MEASURES
@@ -60,7 +60,7 @@ def comparison_table(found: Comparison, layout: Layout) -> str:
     return f"{draw(found.tasks, layout.columns, ours, theirs)}\n\n{between.join(_notes(found, layout))}"
 
 
-def _measured(walked: Mapping[str, Walked]) -> _Cells:
+def _measured(walked: Mapping[str, ComparedRun]) -> _Cells:
     return {
         task: {
             **{name: number(name, measured.mean) for name, measured in one.report.measures.items()},

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.progress import progress
-from babywalk.common.ragged import one_below_another
+from babywalk.common.ragged import concat_rows
 from babywalk.episodes.statistics import words_per_instruction
 from babywalk.episodes.task import Task
-from babywalk.instructions.step_episodes import SingleSteps
+from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.navigation.measures import MEASURES, Scores, confidence, score
 from babywalk.navigation.trajectories import Agent, StepAgent, Trajectories
 
@@ -65,7 +65,7 @@ def walk_all(agent: Agent, task: Task) -> Trajectories:
     return _joined(walked)
 
 
-def walk_steps(agent: Agent, single: SingleSteps) -> Trajectories:
+def walk_steps(agent: Agent, single: StepEpisodes) -> Trajectories:
     """Let an agent walk every Baby-Step alone; who can remember is shown what lies behind."""
     if not isinstance(agent, StepAgent):
         return walk_all(agent, single.task)
@@ -170,6 +170,6 @@ LENGTHS: dict[str, tuple[Callable[[Evaluation], NDArray[np.float64]], int]] = {
 
 def _joined(walked: list[Trajectories]) -> Trajectories:
     return Trajectories(
-        one_below_another([item.viewpoints for item in walked]),
-        one_below_another([item.views for item in walked]),
+        concat_rows([item.viewpoints for item in walked]),
+        concat_rows([item.views for item in walked]),
     )

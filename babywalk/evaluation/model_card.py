@@ -123,9 +123,9 @@ class ModelCard:
         if sizes := self.config.imitation.sizes:
             told = ", ".join(str(size) for size in (self.config.policy.step_size, *sizes))
             lines.append(f"Batches of imitation took turns with steps of about {told} characters (0: any).")
-        if begun := facts.get("begun_from"):
-            several = "the mean of the weights" if len(begun) > 1 else "the weights"
-            lines.append(f"It began with {several} of {'; '.join(_trained(other) for other in begun)}.")
+        if run_config := facts.get("begun_from"):
+            several = "the mean of the weights" if len(run_config) > 1 else "the weights"
+            lines.append(f"It began with {several} of {'; '.join(_trained(other) for other in run_config)}.")
         if self.config.policy.steps != "whole":
             lines.append(f"Baby-Steps were aligned with paths by the method `{facts.get('alignment', '-')}`.")
         made = ", ".join(f"{package} {version}" for package, version in self.versions.items())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from babywalk.assets.manifest import component
 from babywalk.common.errors import DataError
 from babywalk.common.files import read_json, write_json
-from babywalk.common.ragged import Ragged, spread, starts
+from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.episodes.task import Index, Task
 from babywalk.instructions.identification import SentenceTable
 from babywalk.instructions.sentences import Sentence
@@ -56,7 +56,7 @@ class SegmentedTexts:
         """Row i: the sentences of episode i, those of its texts one after another."""
         texts = task.texts_of(episodes)
         count = np.diff(self.table.first)[texts]
-        flat = spread(self.table.first[texts].ravel(), count.ravel()).astype(np.int32)
+        flat = ranges(self.table.first[texts].ravel(), count.ravel()).astype(np.int32)
         return Ragged(flat, starts(count.sum(axis=-1)))
 
     def words_of(self, sentence: int, texts: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ _CHUNK = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SegmentedStep:
     """One Baby-Step of a text: where it stands in it, and what it speaks of."""
 
     text: str
@@ -45,7 +45,7 @@ class Step:
 
 def segment(
     text: str, config: IdentificationConfig | None = None, *, tagger: Tagger | None = None
-) -> list[Step]:
+) -> list[SegmentedStep]:
     """The Baby-Steps of one instruction; none for a text without any character."""
     chosen, tags = config or IdentificationConfig(), tagger or _tagger(None)
     (words,) = tags.tag([text])
@@ -57,7 +57,7 @@ def segment(
         part = found[begin : begin + count]
         begin += count
         steps.append(
-            Step(
+            SegmentedStep(
                 text=text[part[0].begin : part[-1].end],
                 begin=part[0].begin,
                 end=part[-1].end,

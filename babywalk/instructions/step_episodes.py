@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.panorama import VIEW_HEADINGS, direction, nearest_view
-from babywalk.common.ragged import Ragged, spread, starts
+from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.episodes.task import Task
 from babywalk.episodes.walks import Walks
 from babywalk.instructions.babysteps import BabySteps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SingleSteps:
+class StepEpisodes:
     """Each step begins where the expert began it and faces as the expert came. Shapes: S steps."""
 
     steps: BabySteps
@@ -24,7 +24,7 @@ class SingleSteps:
     number: NDArray[np.int64]  # (S,) of the step in its episode, from 0
 
     @classmethod
-    def of(cls, steps: BabySteps) -> SingleSteps:
+    def of(cls, steps: BabySteps) -> StepEpisodes:
         """Every step of every episode."""
         ends = steps.known_ends
         count = ends.lengths
@@ -38,7 +38,7 @@ class SingleSteps:
         walks = Walks(
             path_ids=np.arange(len(episode)),
             headings=_headings(steps.task, chain, begin, first),
-            paths=Ragged(steps.task.paths.values[spread(first, length)], starts(length)),
+            paths=Ragged(steps.task.paths.values[ranges(first, length)], starts(length)),
             texts=tuple(text for number in range(len(steps)) for text in steps.texts(number)),
             first_text=np.arange(len(episode) + 1),
             has_goals=steps.task.walks.has_goals,

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from babywalk.modules.kernels.deferred_gradients import Linear
-from babywalk.modules.kernels.observation import Scene, Seen
-from babywalk.modules.kernels.text_batch import Readers
+from babywalk.modules.kernels.observation import AttendedViews, Observation
+from babywalk.modules.kernels.text_batch import TextBatch
 
 
 class ViewAttention(nn.Module):
@@ -20,7 +20,9 @@ class ViewAttention(nn.Module):
         super().__init__()
         self.query = Linear(hidden, view_width, bias=False)
 
-    def forward(self, state: Tensor, scene: Scene) -> tuple[Seen, Tensor]:  # B of them, weights (B, S)
+    def forward(
+        self, state: Tensor, scene: Observation
+    ) -> tuple[AttendedViews, Tensor]:  # B of them, weights (B, S)
         """Attend to what lies around."""
         return scene.look(self.query(state))
 
@@ -49,7 +51,7 @@ class SoftDot(nn.Module):
     def forward(
         self,
         state: Tensor,  # (B, D)
-        readers: Readers,  # B of them
+        readers: TextBatch,  # B of them
         places: Tensor | None = None,  # (L, D) what the place of a word adds to it
     ) -> tuple[Tensor, Tensor]:  # context (B, D), weights (B, L)
         """Attend."""
@@ -73,7 +75,7 @@ class WordAttention(nn.Module):
     def forward(
         self,
         state: Tensor,  # (B, D)
-        readers: Readers,  # B of them
+        readers: TextBatch,  # B of them
     ) -> tuple[Tensor, Tensor]:  # state and words as one (B, D), weights (B, L)
         """Attend."""
         context, weights = self.read(state, readers)

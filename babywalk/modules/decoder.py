@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from babywalk.modules.attention import SoftDot, ViewAttention, WordAttention
 from babywalk.modules.kernels.deferred_gradients import Linear, LSTMCell
 from babywalk.modules.kernels.dropout import Dropout
-from babywalk.modules.kernels.observation import Scene, Taken
-from babywalk.modules.kernels.text_batch import Readers
-from babywalk.modules.memory import evened
+from babywalk.modules.kernels.observation import ChosenActions, Observation
+from babywalk.modules.kernels.text_batch import TextBatch
+from babywalk.modules.memory import l2_rescaled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +22,7 @@ class State:
 
     hidden: Tensor  # (B, D)
     cell: Tensor  # (B, D)
-    action: Taken | None  # B of them, taken last; None at first
+    action: ChosenActions | None  # B of them, taken last; None at first
 
     def __getitem__(self, which: Tensor) -> State:
         hidden, cell = (part.index_select(0, which) for part in (self.hidden, self.cell))
@@ -64,7 +64,7 @@ class ActionScore(nn.Module):
         of the product: it is one multiplication for each walker instead of one for each of its actions.
         """
         first, squash, drop, last = self.mix
-        weighed = last(drop(squash(first(evened(state), memory)))) * self.score.weight
+        weighed = last(drop(squash(first(l2_rescaled(state), memory)))) * self.score.weight
         return self.embed.turned(weighed), (weighed @ self.embed.bias)[:, None] + self.score.bias
 
 
@@ -84,8 +84,8 @@ class CoAttend(nn.Module):
     def forward(
         self,
         state: State,
-        scene: Scene,
-        readers: Readers,
+        scene: Observation,
+        readers: TextBatch,
         memory: Tensor,  # (B, M)
     ) -> Decision:
         """One step."""
@@ -122,8 +122,8 @@ class CoGround(nn.Module):
     def forward(
         self,
         state: State,
-        scene: Scene,
-        readers: Readers,
+        scene: Observation,
+        readers: TextBatch,
         memory: Tensor,  # (B, M)
     ) -> Decision:
         """One step."""

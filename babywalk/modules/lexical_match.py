@@ -16,14 +16,14 @@ from torch import Tensor, nn
 
 from babywalk.assets.tokens import tokenise
 from babywalk.modules.kernels.deferred_gradients import Linear
-from babywalk.modules.kernels.observation import Scene
-from babywalk.modules.kernels.text_batch import Readers
+from babywalk.modules.kernels.observation import Observation
+from babywalk.modules.kernels.text_batch import TextBatch
 
 # What a column's name says about where a thing is seen or how it was classed, not what it is.
 _KINDS = ("far", "group", "sees", "room")
 
 
-class Likeness(nn.Module):
+class LexicalMatch(nn.Module):
     """Adds to each action's score how alike the attended words and the seen objects are.
 
     The walker's state says what each kind of column (near, far, by group) is worth. STOP shows what lies all
@@ -54,8 +54,8 @@ class Likeness(nn.Module):
         self,
         state: Tensor,  # (B, D)
         word_weights: Tensor,  # (B, L)
-        readers: Readers,
-        scene: Scene,
+        readers: TextBatch,
+        scene: Observation,
     ) -> Tensor:  # (B, K)
         """What to add to the scores."""
         meant = readers.gathered(word_weights, self.words) @ self.columns.T  # (B, C)

@@ -50,7 +50,7 @@ class Memory:
         )
 
 
-def evened(vectors: Tensor) -> Tensor:
+def l2_rescaled(vectors: Tensor) -> Tensor:
     """Vectors (B, D) of one length: L2-normalised, times the root of D, so that a number is about 1.
 
     The factor is the reader's to undo; without it a layer that reads them learns many times more slowly.
@@ -83,7 +83,7 @@ class Summary(nn.Module):
     def read(self, memory: Memory) -> Tensor:
         """(B, U + Y) the summary."""
         share = memory.weight.clamp(min=torch.finfo(memory.weight.dtype).tiny)
-        return torch.cat([evened(part / share) for part in (memory.told, memory.done)], dim=1)
+        return torch.cat([l2_rescaled(part / share) for part in (memory.told, memory.done)], dim=1)
 
 
 class Forgetting(Summary):

@@ -19,7 +19,7 @@ from babywalk.assets.glove import WordVectors
 from babywalk.assets.records import Record
 from babywalk.assets.trained import find_model
 from babywalk.common.config import from_table
-from babywalk.common.errors import DataError, few
+from babywalk.common.errors import DataError, shortlist
 from babywalk.common.weights import read_tensors, write_tensors
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.modules.config import PolicyConfig
@@ -160,7 +160,8 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
     missing, extra = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
     if missing or extra:
         raise DataError(
-            f"{file}: weights missing: {few(missing) or 'none'}; left over: {few(extra) or 'none'}."
+            f"{file}: weights missing: {shortlist(missing) or 'none'}; "
+            f"left over: {shortlist(extra) or 'none'}."
         )
     for name, tensor in tensors.items():
         if tensor.shape != own[name].shape:
@@ -177,7 +178,7 @@ def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> 
     network.load_state_dict(dict(tensors))
 
 
-def take_over(model: Model, other: Model, file: Path) -> None:
+def load_compatible(model: Model, other: Model, file: Path) -> None:
     """Begin where another model ended; memory, context and decoder are taken where both have the same.
 
     So an agent that learns Baby-Steps begins with what one that reads whole instructions has learned, and one
@@ -202,7 +203,7 @@ def take_over(model: Model, other: Model, file: Path) -> None:
     put_weights(model.network, weights, file)
 
 
-def take_over_mean(model: Model, others: Mapping[Path, Model]) -> None:
+def load_mean(model: Model, others: Mapping[Path, Model]) -> None:
     """Begin with the mean of other models' weights.
 
     Runs that began alike and learned from other draws end in one valley, and their mean may do better in
@@ -210,7 +211,7 @@ def take_over_mean(model: Model, others: Mapping[Path, Model]) -> None:
     """
     found = []
     for file, other in others.items():
-        take_over(model, other, file)
+        load_compatible(model, other, file)
         found.append({name: weight.clone() for name, weight in model.network.state_dict().items()})
     put_weights(
         model.network,

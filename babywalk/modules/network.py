@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from babywalk.modules.config import PolicyConfig
 from babywalk.modules.decoder import DECODERS, Decision, State
 from babywalk.modules.kernels.dropout import Dropout
-from babywalk.modules.kernels.observation import Scene, Taken
-from babywalk.modules.kernels.text_batch import Readers
-from babywalk.modules.lexical_match import Likeness
-from babywalk.modules.memory import Memory, evened, summary
-from babywalk.modules.text_encoder import Reading, TextEncoder
+from babywalk.modules.kernels.observation import ChosenActions, Observation
+from babywalk.modules.kernels.text_batch import TextBatch
+from babywalk.modules.lexical_match import LexicalMatch
+from babywalk.modules.memory import Memory, l2_rescaled, summary
+from babywalk.modules.text_encoder import EncodedText, TextEncoder
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 
 
@@ -60,14 +60,14 @@ class Network(nn.Module):
         )
         self.likeness = None
         if config.likeness and columns:
-            self.likeness = Likeness(columns, len(vectors), config.likeness, hidden)
+            self.likeness = LexicalMatch(columns, len(vectors), config.likeness, hidden)
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Reading:
+    def read(self, tokens: Tensor, lengths: Tensor) -> EncodedText:
         """Read steps (B, L)."""
-        read: Reading = self.text(tokens, lengths)
+        read: EncodedText = self.text(tokens, lengths)
         return read
 
-    def recall(self, scene: Scene, actions: Taken, lengths: Tensor) -> Tensor:
+    def recall(self, scene: Observation, actions: ChosenActions, lengths: Tensor) -> Tensor:
         """(B, 2 D) walks as they are remembered: v(y). Their scenes and actions lie end to end."""
         if self.trajectory is None:
             return torch.zeros(len(lengths), 2 * self.config.hidden)
@@ -82,9 +82,9 @@ class Network(nn.Module):
         summaries = self.memory.read(memory)
         if heeded is not None:
             summaries = summaries * heeded
-        return summaries if self.context is None else evened(self.context(summaries))
+        return summaries if self.context is None else l2_rescaled(self.context(summaries))
 
-    def begin(self, readers: Readers) -> State:
+    def begin(self, readers: TextBatch) -> State:
         """The state in which a step begins: what was read, and no action before."""
         hidden = torch.tanh(self.first_state(readers.summary))
         hidden = hidden.index_select(0, readers.rows)
@@ -93,8 +93,8 @@ class Network(nn.Module):
     def forward(
         self,
         state: State,
-        scene: Scene,
-        readers: Readers,
+        scene: Observation,
+        readers: TextBatch,
         context: Tensor,  # (B, M) of the step
     ) -> Decision:
         """Decide one action."""

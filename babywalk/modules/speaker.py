@@ -21,7 +21,7 @@ from babywalk.common.ragged import Ragged
 from babywalk.episodes.vocabulary import END, PADDING, UNKNOWN, Vocabulary
 from babywalk.instructions.landmarks.weights import load_weights, save_weights
 from babywalk.modules.kernels.dropout import kept
-from babywalk.modules.kernels.observation import Scene
+from babywalk.modules.kernels.observation import Observation
 from babywalk.modules.speaker_network import EncodedWalks, SpeakerNetwork
 from babywalk.navigation.history import walked_along
 from babywalk.navigation.observation import ORIENTATION, Observer
@@ -74,7 +74,7 @@ class Speaker:
         done = walked_along(paths, beginning.view, world, houses)
         poses = Poses(torch.from_numpy(done.poses.viewpoint), torch.from_numpy(done.poses.view))
         lengths = torch.from_numpy(paths.lengths)
-        scene = Scene(observer, poses, self._channels(observer, lengths))
+        scene = Observation(observer, poses, self._channels(observer, lengths))
         return self.network.walked(scene, scene.taken(torch.from_numpy(done.actions)), lengths)
 
     def _channels(self, observer: Observer, lengths: Tensor) -> Tensor | None:

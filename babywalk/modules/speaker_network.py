@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from babywalk.modules.kernels.dropout import Dropout
-from babywalk.modules.kernels.observation import Scene, Taken
+from babywalk.modules.kernels.observation import ChosenActions, Observation
 from babywalk.modules.kernels.packed_lstm import run, starts
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 
@@ -34,7 +34,7 @@ class SpeakerNetwork(nn.Module):
         self.join = nn.Linear(2 * hidden, hidden, bias=False)
         self.word = nn.Linear(hidden, words)
 
-    def walked(self, scene: Scene, actions: Taken, lengths: Tensor) -> EncodedWalks:
+    def walked(self, scene: Observation, actions: ChosenActions, lengths: Tensor) -> EncodedWalks:
         """Walks as they are spoken of."""
         states, whole = self.trajectory.each_step(scene, actions, lengths)
         places = torch.arange(int(lengths.max()))

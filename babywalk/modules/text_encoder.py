@@ -27,7 +27,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class EncodedText:
     """Instructions whose words lie end to end. Shapes: B instructions, S words of all, D hidden units."""
 
     words: Tensor  # (S, D)
@@ -66,8 +66,8 @@ class TextEncoder(nn.Module):
         self,
         tokens: Tensor,  # (B, L) word numbers, 0 where there is none
         lengths: Tensor,  # (B,) words, at least 1
-    ) -> Reading:
+    ) -> EncodedText:
         """Read; words come back in the order in which they stand in the text."""
         told = tokens[torch.arange(tokens.shape[1]) < lengths[:, None]]
         states, last = run(self.lstm, self.drop(self.vectors(told)), lengths, reverse=True)
-        return Reading(self.drop(states), lengths, last, told)
+        return EncodedText(self.drop(states), lengths, last, told)

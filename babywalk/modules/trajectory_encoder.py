@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from babywalk.modules.attention import ViewAttention
 from babywalk.modules.kernels.dropout import Dropout
-from babywalk.modules.kernels.observation import Scene, Taken
-from babywalk.modules.kernels.packed_lstm import BothWays
+from babywalk.modules.kernels.observation import ChosenActions, Observation
+from babywalk.modules.kernels.packed_lstm import BiLSTM
 from babywalk.navigation.world import STOP
 
 
@@ -22,18 +22,18 @@ class TrajectoryEncoder(nn.Module):
     def __init__(self, view_width: int, action_width: int, hidden: int, *, dropout: float) -> None:
         super().__init__()
         self.drop = Dropout(dropout)
-        self.actions = BothWays(action_width, hidden)
+        self.actions = BiLSTM(action_width, hidden)
         self.look = ViewAttention(hidden, view_width)
-        self.states = BothWays(view_width, hidden)
+        self.states = BiLSTM(view_width, hidden)
 
-    def forward(self, scene: Scene, actions: Taken, lengths: Tensor) -> Tensor:  # (B, 2 D)
+    def forward(self, scene: Observation, actions: ChosenActions, lengths: Tensor) -> Tensor:  # (B, 2 D)
         """Encode whole walks; see `each_step`."""
         return self.each_step(scene, actions, lengths)[1]
 
     def each_step(
         self,
-        scene: Scene,  # of S poses, one walk after another
-        actions: Taken,  # S of them
+        scene: Observation,  # of S poses, one walk after another
+        actions: ChosenActions,  # S of them
         lengths: Tensor,  # (B,) steps, at least 1
     ) -> tuple[Tensor, Tensor]:  # (S, D), (B, 2 D)
         """What was seen at every step, by what came before and after; and the encoding."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import VIEWS
-from babywalk.common.ragged import Ragged, spread, starts
+from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.navigation.arrays import Array
 from babywalk.navigation.world import STOP, Poses, World
 
@@ -18,7 +18,7 @@ Index = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Walked:
+class History:
     """Walks that were taken: poses and the action taken in each, as NumPy arrays or torch tensors.
 
     Shapes: Q walks, T steps in all.
@@ -28,17 +28,17 @@ class Walked:
     actions: Array  # (T,) the last of each walk is STOP, unless it was cut off
     start: Array  # (Q + 1,)
 
-    def distinct(self) -> tuple[Walked, NDArray[np.int64]]:
+    def distinct(self) -> tuple[History, NDArray[np.int64]]:
         """Walks that differ, and which of them each (Q,) is; of NumPy arrays."""
         actions = 1 + int(self.actions.max(initial=0))
         places = (self.poses.viewpoint * VIEWS + self.poses.view) * actions + self.actions
         rows, which = Ragged(places, self.start).distinct()
         lengths = np.diff(self.start)[rows]
-        kept = spread(self.start[:-1][rows], lengths)
-        return Walked(self.poses[kept], self.actions[kept], starts(lengths)), which
+        kept = ranges(self.start[:-1][rows], lengths)
+        return History(self.poses[kept], self.actions[kept], starts(lengths)), which
 
 
-def walked_along(ways: Ragged, view: Index, world: World, houses: Houses) -> Walked:
+def walked_along(ways: Ragged, view: Index, world: World, houses: Houses) -> History:
     """Ways (Q rows) as they are walked, and a STOP at the end of each; `view` (Q,) is faced at the beginning.
 
     Inside, one faces up or down as the move went.
@@ -53,7 +53,7 @@ def walked_along(ways: Ragged, view: Index, world: World, houses: Houses) -> Wal
     faced = np.empty(len(nodes), dtype=np.int64)
     faced[ways.start[:-1]] = view
     faced[came] = world.facing[nodes[came - 1], leads]
-    return Walked(Poses(nodes, faced), actions, ways.start)
+    return History(Poses(nodes, faced), actions, ways.start)
 
 
 def actions_between(houses: Houses, a: Index, b: Index) -> NDArray[np.int64]:

@@ -70,7 +70,7 @@ class Observer:
             orientation_table=moved(self.orientation_table),
         )
 
-    def louder(self, gain: float) -> Observer:
+    def scaled(self, gain: float) -> Observer:
         """The same with all features, not directions, times `gain`."""
         if gain == 1.0:
             return self

@@ -44,7 +44,7 @@ class StepAgent(Protocol):
         ...
 
 
-class Diary:
+class TrajectoryRecorder:
     """Collects the poses of walkers step by step; who has stopped is no longer written down."""
 
     def __init__(self, start: Poses) -> None:

@@ -23,7 +23,7 @@ from babywalk.modules.model import Model, put_weights, save_model
 from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from babywalk.training.config import TrainingConfig
 from babywalk.training.log import Log
-from babywalk.training.stages import Outcome, Stage
+from babywalk.training.stages import IterationResult, Stage
 
 _INERTIA = 0.95  # of the running mean of rewards
 _LOG_EVERY = 20  # iterations
@@ -131,7 +131,7 @@ class Trainer:
                 self._keep(optimiser)
         self._finish(stage)
 
-    def _status(self, outcome: Outcome) -> str:
+    def _status(self, outcome: IterationResult) -> str:
         """What the iteration gave and the best validation so far, for whoever watches."""
         told = {name: f"{name} {value:.2f}" for name, value in outcome.report.items()}
         first = [told.pop(name) for name in ("loss", "reward") if name in told]
@@ -139,7 +139,9 @@ class Trainer:
             first.append(f"best SDTW {100 * self.progress.best:.1f}")
         return ", ".join([*first, *told.values()])  # a narrow terminal cuts the end
 
-    def _iterate(self, stage: Stage, optimiser: torch.optim.Optimizer, iteration: int, log: Log) -> Outcome:
+    def _iterate(
+        self, stage: Stage, optimiser: torch.optim.Optimizer, iteration: int, log: Log
+    ) -> IterationResult:
         progress = self.progress
         # Dropout and sampled actions too depend on nothing but seed, stage and iteration.
         torch.manual_seed(int(generator(self.config.seed, stage.name, "torch", iteration).integers(2**62)))

@@ -18,7 +18,7 @@ FOR_GOOD = ("task", "features", "seed", "begin_from", "policy")  # settings that
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RunConfig:
     """An agent, its data and every setting."""
 
     agent: str
@@ -33,7 +33,7 @@ class Begun:
         return from_table(TrainingConfig, merged(self.settings, over or {}), where=str(self.file))
 
 
-def has_begun(run: Path) -> bool:
+def is_run(run: Path) -> bool:
     """Whether a directory holds a run."""
     return (run / _FILE).is_file()
 
@@ -41,12 +41,12 @@ def has_begun(run: Path) -> bool:
 def run_of(model: Path) -> Path | None:
     """The run that a path is, or that a model's file lies in; None where there is no run."""
     places = model.absolute().parents[:2] if model.is_file() else (model,)  # the model, and best/<stage>
-    return next((place for place in places if has_begun(place)), None)
+    return next((place for place in places if is_run(place)), None)
 
 
-def read_begun(run: Path) -> Begun:
+def read_run_config(run: Path) -> RunConfig:
     """What a run was begun with."""
-    if not has_begun(run):
+    if not is_run(run):
         raise DataError(f"{run}: is no run's directory: there is no {_FILE} in it.")
     file = run / _FILE
     record = Record.of(file, "the run", read_json(file))
@@ -55,10 +55,10 @@ def read_begun(run: Path) -> Begun:
     recipe, preset = settings.get("recipe"), settings.get("preset")
     for name in ("agent", "data", "recipe", "preset"):
         settings.pop(name, None)
-    return Begun(agent, recipe, preset, data, settings, file)
+    return RunConfig(agent, recipe, preset, data, settings, file)
 
 
-def write_begun(
+def write_run_config(
     run: Path, *, agent: str, recipe: str | None, preset: str | None, data: Path, config: TrainingConfig
 ) -> None:
     """Keep what a run is begun with."""

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from babywalk.common.progress import progress
-from babywalk.common.ragged import Ragged, spread, starts
+from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.common.seeding import generator
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import END, UNKNOWN, Vocabulary
@@ -25,7 +25,7 @@ from babywalk.navigation.world import World
 def train_speaker(dataset: Dataset, spec: str, observer: Observer, config: SpeakerConfig) -> Speaker:
     """Learn from the texts and paths of the train split. `observer` shows the features of the spec."""
     vocabulary = dataset.vocabulary()
-    told = Told.of(dataset, "train", vocabulary, config.max_words)
+    told = SpeakerBatches.of(dataset, "train", vocabulary, config.max_words)
     eyes = (observer, observer.mirrored())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(generator(config.seed, "speaker").integers(2**31)))
@@ -57,7 +57,7 @@ def train_speaker(dataset: Dataset, spec: str, observer: Observer, config: Speak
 
 def perplexity(speaker: Speaker, dataset: Dataset, split: str, observer: Observer) -> float:
     """How many words the speaker wavers between, on average, where people have said one."""
-    told = Told.of(dataset, split, speaker.vocabulary, speaker.config.max_words)
+    told = SpeakerBatches.of(dataset, split, speaker.vocabulary, speaker.config.max_words)
     speaker.network.eval()
     losses, words = [], []
     with torch.inference_mode():
@@ -69,7 +69,7 @@ def perplexity(speaker: Speaker, dataset: Dataset, split: str, observer: Observe
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class SpeakerBatches:
     """The texts of a split as word numbers, an END after each, and the walks they are told of."""
 
     dataset: Dataset
@@ -82,12 +82,12 @@ class Told:
     unknown: int
 
     @classmethod
-    def of(cls, dataset: Dataset, split: str, vocabulary: Vocabulary, max_words: int) -> Told:
+    def of(cls, dataset: Dataset, split: str, vocabulary: Vocabulary, max_words: int) -> SpeakerBatches:
         """No more than the first so many words of each text."""
         walks, numbers = dataset.walks(split), vocabulary.numbers
         texts = vocabulary.encode(walks.texts).tokens
         length = np.minimum(texts.lengths, max_words)
-        cut = Ragged(texts.values[spread(texts.start[:-1], length)], starts(length))
+        cut = Ragged(texts.values[ranges(texts.start[:-1], length)], starts(length))
         return cls(
             dataset=dataset,
             split=split,
@@ -107,7 +107,7 @@ class Told:
         rows = (self.turned if mirror else self.texts).take(batch)
         ended = starts(rows.lengths + 1)
         wanted = np.full(ended[-1], self.end, dtype=np.int64)
-        wanted[spread(ended[:-1], rows.lengths)] = rows.values
+        wanted[ranges(ended[:-1], rows.lengths)] = rows.values
         before = np.roll(wanted, 1)  # and before the first word of each text stands the END of another
         walk = self.walk[batch]
         walked = speaker.walked(
@@ -117,7 +117,7 @@ class Told:
         return functional.cross_entropy(scores, torch.from_numpy(wanted), ignore_index=self.unknown)
 
 
-def _batches(told: Told, config: SpeakerConfig, epoch: int) -> Iterator[NDArray[np.int64]]:
+def _batches(told: SpeakerBatches, config: SpeakerConfig, epoch: int) -> Iterator[NDArray[np.int64]]:
     """All texts in a new order, those of about one length together: their words are said in step."""
     draw = generator(config.seed, "speaker batches", epoch)
     order = np.argsort(told.texts.lengths + draw.normal(0, 6, len(told.texts)), kind="stable")

@@ -15,10 +15,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babywalk.common.ragged import side_by_side, starts
+from babywalk.common.ragged import concat_within_rows, starts
 from babywalk.common.seeding import generator
-from babywalk.decoding.episode_batch import Lesson, Lessons
-from babywalk.decoding.rollout import Guide, Journey, draw_action, sampled
+from babywalk.decoding.episode_batch import EpisodeBatch, EpisodeBatches
+from babywalk.decoding.rollout import Rollout, RolloutResult, draw_action, sampled
 from babywalk.modules.decoder import Decision
 from babywalk.navigation.rewards import rewards
 from babywalk.navigation.teacher import Teacher
@@ -27,7 +27,7 @@ from babywalk.training.losses import discounted, entropy, imitation_loss, policy
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class IterationResult:
     """The loss of one iteration and what to report of it."""
 
     loss: Tensor
@@ -46,7 +46,7 @@ class Stage(Protocol):
     decay_from: float
     clip: float
 
-    def iterate(self, iteration: int, baseline: float | None) -> Outcome:
+    def iterate(self, iteration: int, baseline: float | None) -> IterationResult:
         """The loss of one iteration; `baseline` is the running mean of rewards, None before the first."""
         ...
 
@@ -58,8 +58,8 @@ class Imitation:
 
     def __init__(
         self,
-        guide: Guide,
-        lessons: Sequence[Lessons],  # that batches take turns with
+        guide: Rollout,
+        lessons: Sequence[EpisodeBatches],  # that batches take turns with
         teacher: Teacher,
         config: TrainingConfig,
     ) -> None:
@@ -70,7 +70,7 @@ class Imitation:
         self.warm_up, self.decay_from = config.imitation.warm_up, config.imitation.decay_from
         self.clip = config.imitation.clip
 
-    def iterate(self, iteration: int, baseline: float | None) -> Outcome:  # noqa: ARG002
+    def iterate(self, iteration: int, baseline: float | None) -> IterationResult:  # noqa: ARG002
         """Cross-entropy of the teacher's actions where the walkers went."""
         draw = generator(self.config.seed, self.name, iteration)
         chosen = self.config.imitation
@@ -85,12 +85,12 @@ class Imitation:
             mirror=self.config.mirror,
             along=chosen.teacher == "path",
         )
-        return Outcome(loss, {"loss": float(loss.detach()), "accuracy": right})
+        return IterationResult(loss, {"loss": float(loss.detach()), "accuracy": right})
 
 
 def imitate(
-    guide: Guide,
-    lessons: Lessons,
+    guide: Rollout,
+    lessons: EpisodeBatches,
     teacher: Teacher,
     batch: int,
     teacher_share: float,
@@ -134,8 +134,8 @@ class Lecture:
 
     def __init__(
         self,
-        guide: Guide,
-        lessons: Sequence[Lessons],  # that iterations take turns with
+        guide: Rollout,
+        lessons: Sequence[EpisodeBatches],  # that iterations take turns with
         teacher: Teacher,
         config: TrainingConfig,
         k: int | None,
@@ -150,7 +150,7 @@ class Lecture:
         self.warm_up, self.decay_from = self.config.warm_up, self.config.decay_from
         self.clip = self.config.clip
 
-    def iterate(self, iteration: int, baseline: float | None) -> Outcome:
+    def iterate(self, iteration: int, baseline: float | None) -> IterationResult:
         """The policy gradient of sampled walks."""
         config, samples, mirror = self.config, self.config.samples, self.training.mirror
         lessons = self.lessons[iteration % len(self.lessons)]
@@ -174,12 +174,12 @@ class Lecture:
             )
             loss = loss + config.imitation * taught
             report |= {"imitation": float(taught.detach()), "accuracy": right}
-        return Outcome(loss, report, float(worth.mean()))
+        return IterationResult(loss, report, float(worth.mean()))
 
     def _choose(self, decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG002
         return draw_action(decision.logits / self.config.temperature)
 
-    def _loss(self, journey: Journey, advantage: Tensor) -> Tensor:
+    def _loss(self, journey: RolloutResult, advantage: Tensor) -> Tensor:
         owner = torch.cat([moment.walkers for moment in journey.moments])
         # The policy is what was drawn from; who walks greedily walks alike at any temperature.
         logits = torch.cat([moment.decision.logits for moment in journey.moments]) / self.config.temperature
@@ -190,14 +190,18 @@ class Lecture:
         return loss - self.config.entropy * entropy(logits) if self.config.entropy else loss
 
     def _rewards(
-        self, lessons: Lessons, episodes: NDArray[np.int64], first: NDArray[np.int64], journey: Journey
+        self,
+        lessons: EpisodeBatches,
+        episodes: NDArray[np.int64],
+        first: NDArray[np.int64],
+        journey: RolloutResult,
     ) -> NDArray[np.float64]:
         """(B,) rewards of the whole paths: the expert's prefix and what was walked after it."""
         task = lessons.steps.task
         owner = np.repeat(np.arange(len(episodes)), self.config.samples)
         described = task.paths.take(task.chain_of(episodes))
         prefix = lessons.prefix(episodes, first)
-        walked = side_by_side([prefix.take(owner), journey.viewpoints()[0]])
+        walked = concat_within_rows([prefix.take(owner), journey.viewpoints()[0]])
         return rewards(self.config.reward, task.houses, walked, described.take(owner))
 
 
@@ -221,9 +225,9 @@ def steps_of_some(
 
 def training_stages(
     config: TrainingConfig,
-    guide: Guide,
-    imitated: Sequence[Lessons],
-    rewarded: Sequence[Lessons],
+    guide: Rollout,
+    imitated: Sequence[EpisodeBatches],
+    rewarded: Sequence[EpisodeBatches],
     teacher: Teacher,
 ) -> list[Stage]:
     """Imitation, then the lectures, or one of all steps; what has no iterations is left out."""
@@ -244,7 +248,7 @@ def decisions_left(owner: Tensor) -> Tensor:
     return left
 
 
-def advice(lesson: Lesson, teacher: Teacher, *, along: bool) -> Callable[[Tensor, Tensor], Tensor]:
+def advice(lesson: EpisodeBatch, teacher: Teacher, *, along: bool) -> Callable[[Tensor, Tensor], Tensor]:
     """From viewpoints (B,) and the rows (B,) of the walkers' steps to the actions that the teacher shows."""
     if lesson.routes is None or lesson.goals is None:
         raise ValueError("a lesson without goals cannot be taught")

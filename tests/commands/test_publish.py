@@ -23,7 +23,7 @@ from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.evaluation import evaluate, summarise, walk_all
 from babywalk.modules.model import load_model, save_model
 from babywalk.training.config import TrainingConfig
-from babywalk.training.run_config import read_begun
+from babywalk.training.run_config import read_run_config
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_the_card_tells_facts(run: Path, segmented_dollhouse: Path, tmp_path: Pa
     recipe.write_text(card.partition("```toml\n")[2].partition("```")[0])
     settings = read_toml(recipe)
     assert settings.pop("agent") == "babywalk"
-    assert from_table(TrainingConfig, settings) == read_begun(run).config()
+    assert from_table(TrainingConfig, settings) == read_run_config(run).config()
 
 
 def test_measures_from_elsewhere(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from babywalk.common.errors import few, unknown
+from babywalk.common.errors import shortlist, unknown
 
 
 def test_an_unknown_name_comes_with_the_nearest_and_the_choice() -> None:
@@ -29,7 +29,7 @@ def test_what_is_no_name_at_all() -> None:
 
 
 def test_few_counts_what_it_leaves_out() -> None:
-    assert few([]) == ""
-    assert few(["a", 2, "c"]) == "a, 2, c"
-    assert few("abcde") == "a, b, c and 2 more"
-    assert few("abc", 1) == "a and 2 more"
+    assert shortlist([]) == ""
+    assert shortlist(["a", 2, "c"]) == "a, 2, c"
+    assert shortlist("abcde") == "a, b, c and 2 more"
+    assert shortlist("abc", 1) == "a and 2 more"

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babywalk.common.ragged import Ragged, one_below_another, side_by_side, spread, starts
+from babywalk.common.ragged import Ragged, concat_rows, concat_within_rows, ranges, starts
 
 ROWS = st.lists(st.lists(st.integers(0, 99), max_size=5), max_size=6)
 
@@ -37,7 +37,7 @@ def test_take_is_indexing(rows: list[list[int]], data: st.DataObject) -> None:
 @given(st.lists(st.tuples(*[st.lists(st.integers(0, 9), max_size=3)] * 3), max_size=5))
 def test_side_by_side_joins_row_by_row(rows: list[tuple[list[int], ...]]) -> None:
     pieces = [Ragged.of([row[part] for row in rows]) for part in range(3)]
-    assert listed(side_by_side(pieces)) == [[*row[0], *row[1], *row[2]] for row in rows]
+    assert listed(concat_within_rows(pieces)) == [[*row[0], *row[1], *row[2]] for row in rows]
 
 
 def test_padded_fills_up_at_the_end() -> None:
@@ -53,9 +53,9 @@ def test_first_and_last_values() -> None:
 
 def test_starts_and_runs() -> None:
     assert starts([2, 0, 3]).tolist() == [0, 2, 2, 5]
-    assert spread(np.array([10, 20, 30]), np.array([2, 0, 3])).tolist() == [10, 11, 30, 31, 32]
+    assert ranges(np.array([10, 20, 30]), np.array([2, 0, 3])).tolist() == [10, 11, 30, 31, 32]
 
 
 @given(ROWS, ROWS)
 def test_pieces_one_below_another(above: list[list[int]], below: list[list[int]]) -> None:
-    assert listed(one_below_another([Ragged.of(above), Ragged.of(below)])) == above + below
+    assert listed(concat_rows([Ragged.of(above), Ragged.of(below)])) == above + below

@@ -13,8 +13,8 @@ from square import TEXTS, square_lessons, square_model, square_observer, square_
 from babywalk.agents.learned import walk_lessons
 from babywalk.common.ragged import Ragged
 from babywalk.decoding import rollout
-from babywalk.decoding.episode_batch import Lessons
-from babywalk.decoding.rollout import Guide, SpoiledError, greedy, sampled
+from babywalk.decoding.episode_batch import EpisodeBatches
+from babywalk.decoding.rollout import NonFiniteError, Rollout, greedy, sampled
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
@@ -23,10 +23,10 @@ from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence
 from babywalk.modules.decoder import Decision
 from babywalk.modules.kernels import packed_lstm
-from babywalk.modules.kernels.observation import Scene, Taken
+from babywalk.modules.kernels.observation import ChosenActions, Observation
 from babywalk.modules.memory import SUMMARIES
 from babywalk.modules.model import Model
-from babywalk.modules.text_encoder import Reading
+from babywalk.modules.text_encoder import EncodedText
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, Poses, World
 from babywalk.training.stages import advice
@@ -38,16 +38,16 @@ def task() -> Task:
 
 
 @pytest.fixture
-def lessons(task: Task) -> Lessons:
+def lessons(task: Task) -> EpisodeBatches:
     return square_lessons(task)
 
 
-def words(lessons: Lessons, rows: Ragged) -> list[str]:
+def words(lessons: EpisodeBatches, rows: Ragged) -> list[str]:
     vocabulary = Vocabulary.of(TEXTS, at_least=1)
     return [" ".join(vocabulary.words[number] for number in rows[row]) for row in range(len(rows))]
 
 
-def test_the_last_step_with_what_lies_behind(lessons: Lessons) -> None:
+def test_the_last_step_with_what_lies_behind(lessons: EpisodeBatches) -> None:
     lesson = lessons.lesson(np.array([0, 1]), np.array([2, 0]), np.array([3, 1]))
     assert words(lessons, lesson.ahead) == ["stop here .", "walk on now"]  # no more than three words
     assert words(lessons, lesson.behind) == ["go north .", "then east ."]
@@ -69,7 +69,7 @@ def test_the_last_step_with_what_lies_behind(lessons: Lessons) -> None:
     assert lesson.done.start.tolist() == [0, 2, 4]
 
 
-def test_a_step_begins_level_even_after_stairs(lessons: Lessons, task: Task) -> None:
+def test_a_step_begins_level_even_after_stairs(lessons: EpisodeBatches, task: Task) -> None:
     steps = replace(lessons.steps, sentences=Ragged.of([[1, 2], [1]]), ends=Ragged.of([[3, 3], [1]]))
     lesson = replace(lessons, steps=steps).lesson(np.array([0]), np.array([1]), np.array([2]))
     assert lesson.start.viewpoint.tolist() == [4]
@@ -79,7 +79,7 @@ def test_a_step_begins_level_even_after_stairs(lessons: Lessons, task: Task) -> 
     assert lesson.goals.tolist() == [4]
 
 
-def test_the_prefix_leaves_out_where_the_step_begins(lessons: Lessons) -> None:
+def test_the_prefix_leaves_out_where_the_step_begins(lessons: EpisodeBatches) -> None:
     found = lessons.prefix(np.array([0, 0, 1]), np.array([0, 2, 0]))
     assert [found[row].tolist() for row in range(3)] == [[], [0, 1], []]
 
@@ -89,7 +89,9 @@ def model(task: Task) -> Model:
     return square_model(square_observer(task))
 
 
-def test_who_follows_the_teacher_walks_the_described_path(lessons: Lessons, model: Model, task: Task) -> None:
+def test_who_follows_the_teacher_walks_the_described_path(
+    lessons: EpisodeBatches, model: Model, task: Task
+) -> None:
     teacher = Teacher.of(task.houses).to("cpu")
     lesson = lessons.whole(np.array([0, 1]))
     goals = torch.from_numpy(lesson.goals)
@@ -99,7 +101,7 @@ def test_who_follows_the_teacher_walks_the_described_path(lessons: Lessons, mode
     ) -> torch.Tensor:
         return teacher.towards(viewpoints, goals[rows]).long()
 
-    journey = Guide(model.network, square_observer(task)).walk(lesson, obey)
+    journey = Rollout(model.network, square_observer(task)).walk(lesson, obey)
     viewpoints, views = journey.viewpoints()
     assert [viewpoints[row].tolist() for row in range(2)] == [[0, 1, 2, 4], [3, 2]]
     assert [views[row].tolist() for row in range(2)] == [[13, 12, 15, 24], [13, 12]]
@@ -116,9 +118,11 @@ def test_a_teacher_shows_the_shortest_way_or_the_expert_s(
     detour = join_task("r2r", "val", task.houses, walks, Joint(1, 0, {}), seed=None)
     segmented = SegmentedTexts.of([[Sentence(0, len(TEXTS[0]))]], frozenset())
     steps = BabySteps(detour, segmented, Ragged.of([[1]]), Ragged.of([[3]]))
-    lesson = Lessons.of(steps, World.of(task.houses), model.vocabulary, model.config).whole(np.array([0]))
+    lesson = EpisodeBatches.of(steps, World.of(task.houses), model.vocabulary, model.config).whole(
+        np.array([0])
+    )
     shown = advice(lesson, Teacher.of(task.houses).to("cpu"), along=along)
-    journey = Guide(model.network, square_observer(task)).walk(
+    journey = Rollout(model.network, square_observer(task)).walk(
         lesson, lambda _, __, at, rows: shown(at, rows)
     )
     assert journey.viewpoints()[0][0].tolist() == walked
@@ -126,11 +130,11 @@ def test_a_teacher_shows_the_shortest_way_or_the_expert_s(
 
 @pytest.mark.parametrize("memory", SUMMARIES)
 def test_memory_kept_step_by_step_equals_memory_encoded_afresh(
-    lessons: Lessons, task: Task, memory: str
+    lessons: EpisodeBatches, task: Task, memory: str
 ) -> None:
     """Walked by oneself like the expert, or given as the expert's history: the last decision is the same."""
     teacher, observer = Teacher.of(task.houses).to("cpu"), square_observer(task)
-    guide = Guide(square_model(observer, memory=memory).network.eval(), observer)
+    guide = Rollout(square_model(observer, memory=memory).network.eval(), observer)
 
     def last_logits(first: int) -> torch.Tensor:
         lesson = lessons.lesson(np.array([0]), np.array([first]), np.array([3]))
@@ -148,10 +152,10 @@ def test_memory_kept_step_by_step_equals_memory_encoded_afresh(
     assert torch.allclose(last_logits(0), last_logits(1), atol=1e-6)
 
 
-def test_some_learn_as_if_nothing_lay_behind_them(lessons: Lessons, model: Model, task: Task) -> None:
+def test_some_learn_as_if_nothing_lay_behind_them(lessons: EpisodeBatches, model: Model, task: Task) -> None:
     """Without their history, walkers decide at the third step as they would with no memory at all."""
     network = model.network.train()
-    guide = Guide(network, square_observer(task))
+    guide = Rollout(network, square_observer(task))
     lesson = lessons.lesson(np.array([0] * 64), np.array([2] * 64), np.array([3] * 64))
 
     def decided(share: float) -> torch.Tensor:
@@ -168,9 +172,9 @@ def test_some_learn_as_if_nothing_lay_behind_them(lessons: Lessons, model: Model
 
 
 def test_copies_share_what_was_read_and_walk_their_own_ways(
-    lessons: Lessons, model: Model, task: Task
+    lessons: EpisodeBatches, model: Model, task: Task
 ) -> None:
-    guide = Guide(model.network, square_observer(task))
+    guide = Rollout(model.network, square_observer(task))
     lesson = lessons.lesson(np.array([0, 1]), np.array([1, 0]), np.array([3, 1]))
     torch.manual_seed(0)
     journey = guide.walk(lesson, sampled, copies=6)
@@ -182,51 +186,53 @@ def test_copies_share_what_was_read_and_walk_their_own_ways(
     assert len({tuple(row) for row in journey.viewpoints()[0].padded().tolist()}) > 2
 
 
-def test_no_one_walks_longer_than_allowed(lessons: Lessons, model: Model, task: Task) -> None:
+def test_no_one_walks_longer_than_allowed(lessons: EpisodeBatches, model: Model, task: Task) -> None:
     def never_stop(
         decision: Decision, walkers: torch.Tensor, viewpoints: torch.Tensor, rows: torch.Tensor
     ) -> torch.Tensor:
         return torch.ones_like(viewpoints)
 
     limited = replace(lessons, moves=4)
-    journey = Guide(model.network, square_observer(task)).walk(limited.whole(np.array([1])), never_stop)
+    journey = Rollout(model.network, square_observer(task)).walk(limited.whole(np.array([1])), never_stop)
     assert len(journey.moments) == 4
 
 
-def test_nobody_walks_by_scores_that_are_no_numbers(lessons: Lessons, model: Model, task: Task) -> None:
+def test_nobody_walks_by_scores_that_are_no_numbers(
+    lessons: EpisodeBatches, model: Model, task: Task
+) -> None:
     with torch.no_grad():
         model.network.first_state.weight.fill_(torch.nan)
     for choose in (greedy, sampled):
-        with pytest.raises(SpoiledError, match="an action's score is no number"):
-            Guide(model.network, square_observer(task)).walk(lessons.whole(np.array([0])), choose)
+        with pytest.raises(NonFiniteError, match="an action's score is no number"):
+            Rollout(model.network, square_observer(task)).walk(lessons.whole(np.array([0])), choose)
 
 
-def test_walking_greedily_is_repeatable(lessons: Lessons, model: Model, task: Task) -> None:
-    guide = Guide(model.network.eval(), square_observer(task))
+def test_walking_greedily_is_repeatable(lessons: EpisodeBatches, model: Model, task: Task) -> None:
+    guide = Rollout(model.network.eval(), square_observer(task))
     with torch.no_grad():
         one, two = (guide.walk(lessons.whole(np.array([0, 1])), greedy).viewpoints()[0] for _ in range(2))
     assert one.values.tolist() == two.values.tolist()
 
 
 def test_what_lies_behind_several_is_encoded_once(
-    lessons: Lessons, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
+    lessons: EpisodeBatches, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All three steps of episode 0, begun where the expert began them: the third has two behind it, of which
     the second has one. Whoever walks alone decides as in company, and learns the same."""
     network, read, recalled = model.network, [], []
     real_read, real_recall = network.read, network.recall
 
-    def reading(tokens: torch.Tensor, lengths: torch.Tensor) -> Reading:
+    def reading(tokens: torch.Tensor, lengths: torch.Tensor) -> EncodedText:
         read.append(len(lengths))
         return real_read(tokens, lengths)
 
-    def recalling(scene: Scene, actions: Taken, lengths: torch.Tensor) -> torch.Tensor:
+    def recalling(scene: Observation, actions: ChosenActions, lengths: torch.Tensor) -> torch.Tensor:
         recalled.append(lengths.tolist())
         return real_recall(scene, actions, lengths)
 
     monkeypatch.setattr(network, "read", reading)
     monkeypatch.setattr(network, "recall", recalling)
-    guide = Guide(network, square_observer(task))
+    guide = Rollout(network, square_observer(task))
 
     def learned(*steps: int) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         first = np.array(steps)
@@ -251,7 +257,7 @@ def test_what_lies_behind_several_is_encoded_once(
         assert torch.allclose(gradient, apart, atol=1e-5), name
 
 
-def test_walks_that_differ_in_anything_differ(lessons: Lessons) -> None:
+def test_walks_that_differ_in_anything_differ(lessons: EpisodeBatches) -> None:
     done = lessons.lesson(np.array([0, 0]), np.array([2, 1]), np.array([3, 2])).done
     once, which = done.distinct()
     assert which.tolist() == [0, 1, 0]
@@ -269,28 +275,28 @@ def test_walks_that_differ_in_anything_differ(lessons: Lessons) -> None:
 
 
 def test_nobody_encodes_what_will_not_be_read(
-    lessons: Lessons, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
+    lessons: EpisodeBatches, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Episode 0 has three steps, of which two are remembered, and episode 1 has one, which is its last."""
     encoded = []
     recall = model.network.recall
 
-    def watched(scene: Scene, actions: Taken, lengths: torch.Tensor) -> torch.Tensor:
+    def watched(scene: Observation, actions: ChosenActions, lengths: torch.Tensor) -> torch.Tensor:
         encoded.append(len(lengths))
         return recall(scene, actions, lengths)
 
     monkeypatch.setattr(model.network, "recall", watched)
-    Guide(model.network, square_observer(task)).walk(lessons.whole(np.array([0, 1, 0])), greedy)
+    Rollout(model.network, square_observer(task)).walk(lessons.whole(np.array([0, 1, 0])), greedy)
     assert encoded == [2, 2]
 
 
 def test_who_learns_nothing_walks_as_who_does(
-    lessons: Lessons, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
+    lessons: EpisodeBatches, model: Model, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With products kept, few walks at a time, and in any order of episodes: the same ways and scores."""
     monkeypatch.setattr(rollout, "_AT_A_TIME", 1)  # less than any walk has
     monkeypatch.setattr(packed_lstm, "_AT_A_TIME", 3)
-    guide = Guide(model.network.eval(), square_observer(task))
+    guide = Rollout(model.network.eval(), square_observer(task))
     order = np.array([1, 0, 0, 1])
     plain = guide.walk(lessons.whole(order), greedy)
     with torch.no_grad():

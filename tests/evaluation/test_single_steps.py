@@ -11,20 +11,20 @@ from babywalk.agents.baselines import StopAgent, starts
 from babywalk.commands.evaluate import evaluate_single_steps
 from babywalk.commands.follow import load_agent
 from babywalk.commands.train import train_agent
-from babywalk.decoding.episode_batch import Lessons
+from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.evaluation import evaluate, summarise, walk_steps
 from babywalk.instructions.babysteps import BabySteps
-from babywalk.instructions.step_episodes import SingleSteps
+from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.instructions.store import kept_aligned
-from babywalk.navigation.trajectories import Diary, Index, Trajectories
+from babywalk.navigation.trajectories import Index, Trajectories, TrajectoryRecorder
 from babywalk.navigation.world import Poses, World
 
 
 @pytest.fixture(scope="module")
-def single(aligned_dollhouse: Path) -> SingleSteps:
+def single(aligned_dollhouse: Path) -> StepEpisodes:
     dataset = Dataset(aligned_dollhouse)
-    return SingleSteps.of(kept_aligned(dataset, dataset.task("r4r", "val_seen:300")))
+    return StepEpisodes.of(kept_aligned(dataset, dataset.task("r4r", "val_seen:300")))
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +43,11 @@ def agents(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def test_all_agents_begin_alike(
-    single: SingleSteps, agents: dict[str, Path], aligned_dollhouse: Path
+    single: StepEpisodes, agents: dict[str, Path], aligned_dollhouse: Path
 ) -> None:
     agent = load_agent(agents["babywalk"], aligned_dollhouse)
     world = World.of(single.task.houses)
-    lessons = Lessons.of(single.steps, world, agent.model.vocabulary, agent.model.config)
+    lessons = EpisodeBatches.of(single.steps, world, agent.model.vocabulary, agent.model.config)
     lesson = lessons.lesson(single.episode, single.number, single.number + 1)
     plain = starts(single.task, np.arange(len(single.task)))
     assert np.array_equal(lesson.start.viewpoint, plain.viewpoint)
@@ -57,7 +57,7 @@ def test_all_agents_begin_alike(
     assert np.array_equal(walked.views.firsts, plain.view)
 
 
-def test_who_remembers_is_asked_step_by_step_and_others_are_not(single: SingleSteps) -> None:
+def test_who_remembers_is_asked_step_by_step_and_others_are_not(single: StepEpisodes) -> None:
     asked: list[tuple[int, int]] = []
 
     class Teleporter:
@@ -69,7 +69,7 @@ def test_who_remembers_is_asked_step_by_step_and_others_are_not(single: SingleSt
             assert steps.ends is not None
             place = steps.ends.values[steps.ends.start[episodes] + numbers]
             at = steps.task.paths.values[steps.task.paths.start[chain] + place]
-            return Diary(Poses(at, np.zeros_like(at))).trajectories()
+            return TrajectoryRecorder(Poses(at, np.zeros_like(at))).trajectories()
 
         def walk(self, *_: object) -> Trajectories:
             raise AssertionError("has a history to be told")
@@ -80,7 +80,7 @@ def test_who_remembers_is_asked_step_by_step_and_others_are_not(single: SingleSt
     assert summarise(evaluate(single.task, walk_steps(StopAgent(), single)))["PL"].mean == 0
 
 
-def test_steps_of_one_path_are_drawn_together(single: SingleSteps) -> None:
+def test_steps_of_one_path_are_drawn_together(single: StepEpisodes) -> None:
     found = evaluate(single.task, walk_steps(StopAgent(), single))
     alone, together = summarise(found)["NE"], summarise(found, paths=single.paths)["NE"]
     assert together.mean == alone.mean

@@ -20,7 +20,7 @@ from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
-from babywalk.instructions.step_episodes import SingleSteps
+from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.instructions.store import aligned, kept_aligned
 
 TEXTS = ["go north. then east. stop here.", "walk on now please."]
@@ -40,7 +40,7 @@ def steps() -> BabySteps:
 
 
 def test_each_step_is_a_stretch_that_begins_where_the_one_before_ended(steps: BabySteps) -> None:
-    single = SingleSteps.of(steps)
+    single = StepEpisodes.of(steps)
     assert [episode.path for episode in single.task] == [("0", "1"), ("1", "2"), ("2",), ("2", "1")]
     assert [episode.instruction for episode in single.task] == [
         "go north.",
@@ -55,14 +55,14 @@ def test_each_step_is_a_stretch_that_begins_where_the_one_before_ended(steps: Ba
 
 def test_it_begins_facing_as_one_came(steps: BabySteps) -> None:
     """The first as the episode does (0.5 is nearest to 30 degrees), then north, then east."""
-    single = SingleSteps.of(steps)
+    single = StepEpisodes.of(steps)
     assert np.degrees([episode.heading for episode in single.task]).round(1).tolist() == [28.6, 0, 90, 28.6]
     assert starts(single.task, np.arange(4)).view.tolist() == [13, 12, 15, 13]
 
 
 def test_steps_must_be_aligned(steps: BabySteps) -> None:
     with pytest.raises(DataError, match="not aligned with paths"):
-        SingleSteps.of(replace(steps, ends=None))
+        StepEpisodes.of(replace(steps, ends=None))
 
 
 def test_a_sample_has_the_steps_of_the_whole(aligned_dollhouse: Path) -> None:

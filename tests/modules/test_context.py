@@ -11,7 +11,7 @@ import torch
 from babywalk.episodes.vocabulary import SPECIAL, Vocabulary
 from babywalk.modules.config import PolicyConfig
 from babywalk.modules.memory import SUMMARIES, Memory
-from babywalk.modules.model import Model, new_model, take_over
+from babywalk.modules.model import Model, load_compatible, new_model
 
 
 def model(seed: int = 0, **options: object) -> Model:
@@ -57,6 +57,6 @@ def test_whoever_remembers_nothing_has_none(memory: str) -> None:
 def test_whoever_sums_up_otherwise_decides_anew_and_reads_as_before() -> None:
     new, old = model(seed=0, context="mlp"), model(seed=1)
     drawn = new.network.decoder.act.score.weight.clone()
-    take_over(new, old, Path("old"))
+    load_compatible(new, old, Path("old"))
     assert torch.equal(new.network.decoder.act.score.weight, drawn)
     assert torch.equal(new.network.text.lstm.weight_ih_l0, old.network.text.lstm.weight_ih_l0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from babywalk.modules.kernels.text_batch import Readers
-from babywalk.modules.lexical_match import Likeness, codes_for, kinds_of
-from babywalk.modules.text_encoder import Reading
+from babywalk.modules.kernels.text_batch import TextBatch
+from babywalk.modules.lexical_match import LexicalMatch, codes_for, kinds_of
+from babywalk.modules.text_encoder import EncodedText
 
 COLUMNS = ("objects sofa", "objects lamp", "objects group seating", "objects far sofa", "objects walk_up")
 
@@ -43,11 +43,11 @@ class _Shown:
 
 
 def test_an_action_is_worth_what_it_shows_of_the_words_that_are_read() -> None:
-    likeness = Likeness(("x sofa", "x lamp"), words=3, code=2, hidden=4)
+    likeness = LexicalMatch(("x sofa", "x lamp"), words=3, code=2, hidden=4)
     likeness.columns.copy_(torch.eye(2))
     likeness.words.weight.data.copy_(torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    told = Reading(torch.zeros(2, 4), torch.tensor([2]), torch.zeros(1, 4), torch.tensor([1, 2]))
+    told = EncodedText(torch.zeros(2, 4), torch.tensor([2]), torch.zeros(1, 4), torch.tensor([1, 2]))
     weights = torch.tensor([[0.75, 0.25]])  # three quarters "sofa", a quarter "lamp"
-    found = likeness(torch.randn(1, 4), weights, Readers.of(told), _Shown())
+    found = likeness(torch.randn(1, 4), weights, TextBatch.of(told), _Shown())
     # STOP: mean (0.75 / 2) and highest (0.75) of the views around; then the sofa, then two lamps.
     assert found[0].tolist() == pytest.approx([0.375 + 0.75, 0.75, 0.5])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babywalk.common.errors import ConfigError
-from babywalk.modules.memory import SUMMARIES, Memory, Summary, evened, summary
+from babywalk.modules.memory import SUMMARIES, Memory, Summary, l2_rescaled, summary
 
 
 def remembered(kind: Summary, told: torch.Tensor, done: torch.Tensor) -> Memory:
@@ -46,7 +46,7 @@ def test_added_step_by_step_as_summed_afresh(steps: int, gamma: float, seed: int
     weights = torch.exp(-gamma * age)
     weights = weights / weights.sum() if steps else weights
     parts = [weights @ told, weights @ done] if steps else [torch.zeros(5), torch.zeros(7)]
-    fresh = torch.cat([evened(part[None])[0] for part in parts])
+    fresh = torch.cat([l2_rescaled(part[None])[0] for part in parts])
     assert torch.allclose(read, fresh, atol=1e-5)
 
 
@@ -71,7 +71,7 @@ def test_the_lstm_reads_the_same_items_in_order() -> None:
     whole = torch.nn.LSTM(3, 3)
     whole.load_state_dict({f"{name}_l0": weight for name, weight in made.told.state_dict().items()})
     state = whole(told[:, None])[0][-1]
-    assert torch.allclose(forth[:, :3], evened(state), atol=1e-6)
+    assert torch.allclose(forth[:, :3], l2_rescaled(state), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", SUMMARIES)

@@ -18,12 +18,12 @@ from babywalk.episodes.vocabulary import SPECIAL, Vocabulary
 from babywalk.modules.attention import ViewAttention, WordAttention
 from babywalk.modules.config import DECODERS, PolicyConfig
 from babywalk.modules.decoder import State
-from babywalk.modules.kernels.observation import Scene
-from babywalk.modules.kernels.text_batch import Readers
+from babywalk.modules.kernels.observation import Observation
+from babywalk.modules.kernels.text_batch import TextBatch
 from babywalk.modules.memory import SUMMARIES
 from babywalk.modules.model import Model, load_model, new_model, save_model
 from babywalk.modules.network import Network
-from babywalk.modules.text_encoder import Reading, TextEncoder
+from babywalk.modules.text_encoder import EncodedText, TextEncoder
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import Poses, World
@@ -39,14 +39,14 @@ def model(**options: object) -> Model:
     return new_model(config, vocabulary, None, features="x", view_width=VIEW, action_width=ACTION, seed=0)
 
 
-def scene(viewpoints: list[int], dtype: torch.dtype = torch.float32) -> Scene:
+def scene(viewpoints: list[int], dtype: torch.dtype = torch.float32) -> Observation:
     """0 in the middle, with 1 east and 2 north of it; three actions at most."""
     houses = Houses.of([connectivity("h", [(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1), (0, 2)])])
     views = np.random.default_rng(0).random((3, 36, WIDTH), dtype=np.float32)
     observer = Observer.over(World.of(houses), views).to("cpu")
     observer = replace(observer, orientation_table=observer.orientation_table.to(dtype))
     at = torch.tensor(viewpoints)
-    return Scene(observer, Poses(at, 12 + torch.arange(len(at))))
+    return Observation(observer, Poses(at, 12 + torch.arange(len(at))))
 
 
 def decide(network: Network, walkers: int = 3) -> torch.Tensor:
@@ -54,7 +54,7 @@ def decide(network: Network, walkers: int = 3) -> torch.Tensor:
         torch.tensor([[3, 4, 0], [5, 4, 3], [3, 0, 0]])[:walkers], torch.tensor([2, 3, 1])[:walkers]
     )
     memory = network.memory.read(network.memory.empty(walkers))
-    readers = Readers.of(text)
+    readers = TextBatch.of(text)
     seen = scene([1, 0, 2][:walkers])
     return network(network.begin(readers), seen, readers, memory).logits
 
@@ -119,11 +119,11 @@ def test_attention_looks_where_the_query_points() -> None:
 def test_padding_is_never_read() -> None:
     torch.manual_seed(0)
     attention, state, words = WordAttention(4), torch.randn(2, 4), torch.randn(5, 4)
-    told = Reading(words, torch.tensor([2, 3]), state, torch.ones(5).long())
-    first, weights = attention(state, Readers.of(told))
+    told = EncodedText(words, torch.tensor([2, 3]), state, torch.ones(5).long())
+    first, weights = attention(state, TextBatch.of(told))
     assert weights[0, 2] == 0
     assert weights[1].min() > 0
-    alone, _ = attention(state[:1], Readers.of(told, torch.tensor([0])))
+    alone, _ = attention(state[:1], TextBatch.of(told, torch.tensor([0])))
     assert torch.allclose(first[:1], alone)
 
 
@@ -149,7 +149,7 @@ def doubles() -> Iterator[None]:
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_gradients_of_a_decision_are_right(decoder: str) -> None:
     network = model(decoder=decoder).network.double()
-    readers = Readers.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2])))
+    readers = TextBatch.of(network.read(torch.tensor([[3, 4]]), torch.tensor([2])))
     inputs = (torch.randn(1, 8), torch.randn(1, 8), torch.randn(1, 24))
     here = scene([0], torch.float64)
     before = here.taken(torch.tensor([1]))

@@ -17,13 +17,13 @@ from square import leading, square_lessons, square_model, square_observer, squar
 from torch import Tensor, nn
 from torch.nn import functional
 
-from babywalk.decoding.episode_batch import Lesson
-from babywalk.decoding.rollout import Guide, Journey
+from babywalk.decoding.episode_batch import EpisodeBatch
+from babywalk.decoding.rollout import Rollout, RolloutResult
 from babywalk.modules.attention import ViewAttention
 from babywalk.modules.config import CONTEXTS, DECODERS
 from babywalk.modules.decoder import ActionScore, CoAttend, CoGround, Decision
-from babywalk.modules.kernels.observation import Scene
-from babywalk.modules.kernels.packed_lstm import BothWays
+from babywalk.modules.kernels.observation import Observation
+from babywalk.modules.kernels.packed_lstm import BiLSTM
 from babywalk.modules.memory import SUMMARIES
 from babywalk.modules.network import Network
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
@@ -60,7 +60,7 @@ def lively(network: Network) -> Network:
     return network.eval()
 
 
-def both_ways(part: BothWays) -> nn.LSTM:
+def both_ways(part: BiLSTM) -> nn.LSTM:
     """Torch's own Bi-LSTM with the same weights."""
     plain = nn.LSTM(part.forth.input_size, part.forth.hidden_size, bidirectional=True)
     back = {f"{name}_reverse": weight for name, weight in part.back.state_dict().items()}
@@ -68,7 +68,7 @@ def both_ways(part: BothWays) -> nn.LSTM:
     return plain
 
 
-def evened(vector: Tensor) -> Tensor:
+def l2_rescaled(vector: Tensor) -> Tensor:
     return vector / vector.norm() * math.sqrt(len(vector))
 
 
@@ -98,7 +98,7 @@ def read_plainly(network: Network, tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 def scored(part: ActionScore, state: Tensor, memory: Tensor, actions: Tensor) -> Tensor:
     first, _, _, last = part.mix
-    wanted = last(functional.relu(first(torch.cat([evened(state), memory])[None])))[0]
+    wanted = last(functional.relu(first(torch.cat([l2_rescaled(state), memory])[None])))[0]
     embedded = actions @ part.embed.weight.T + part.embed.bias
     return (wanted * embedded) @ part.score.weight[0] + part.score.bias
 
@@ -144,7 +144,9 @@ def stepped(part: nn.LSTMCell, inputs: Tensor, state: Tensor, cell: Tensor) -> t
     return plain(inputs, (state, cell))
 
 
-def plain_scores(network: Network, observer: Observer, lesson: Lesson, journey: Journey) -> list[Tensor]:
+def plain_scores(
+    network: Network, observer: Observer, lesson: EpisodeBatch, journey: RolloutResult
+) -> list[Tensor]:
     """The scores of one walker in the one step ahead of it, decision by decision."""
     done, start = lesson.done, lesson.done.start
     told, walks = torch.zeros(HIDDEN), torch.zeros(2 * HIDDEN)
@@ -154,10 +156,10 @@ def plain_scores(network: Network, observer: Observer, lesson: Lesson, journey: 
         walked = remembered(network.trajectory, observer, poses, torch.tensor(done.actions)[here])
         _, summary = read_plainly(network, torch.tensor(lesson.behind[step]))
         told, walks = math.exp(-GAMMA) * told + summary, math.exp(-GAMMA) * walks + walked
-    memory = torch.cat([evened(told), evened(walks)])  # the sum of weights falls out
+    memory = torch.cat([l2_rescaled(told), l2_rescaled(walks)])  # the sum of weights falls out
     if network.context is not None:
         first, _, _, last = network.context
-        memory = evened(last.weight @ (first.weight @ memory + first.bias).clamp(min=0) + last.bias)
+        memory = l2_rescaled(last.weight @ (first.weight @ memory + first.bias).clamp(min=0) + last.bias)
     words, summary = read_plainly(network, torch.tensor(lesson.ahead[0]))
     state = torch.tanh(network.first_state.weight @ summary + network.first_state.bias)
     cell, before, found = torch.zeros(HIDDEN), torch.zeros(observer.candidate_width), []
@@ -186,7 +188,7 @@ def test_decisions_are_those_of_the_plain_network(context: str, decoder: str, le
     way = [leading(task.houses, *pair) for pair in ((2, 3), (3, 2), (2, 4))] + [STOP]
     script = iter(way)
     with torch.set_grad_enabled(learning):
-        journey = Guide(network, observer).walk(lesson, lambda *_: torch.tensor([next(script)]))
+        journey = Rollout(network, observer).walk(lesson, lambda *_: torch.tensor([next(script)]))
     expected = plain_scores(network, observer, lesson, journey)
     assert [len(scores) for scores in expected] == [4, 3, 4, 2]  # STOP and the neighbours of 2, 3, 2 and 4
     for moment, scores in zip(journey.moments, expected, strict=True):
@@ -203,7 +205,7 @@ def test_walks_are_remembered_as_by_the_plain_encoder(learning: bool) -> None:
     pairs = [(0, 1), (1, 2), (2, 2), (3, 0)]
     actions = torch.tensor([leading(task.houses, *pair) for pair in pairs])
     poses = Poses(torch.tensor([at for at, _ in pairs]), torch.tensor([13, 12, 15, 20]))
-    scene = Scene(observer, poses)
+    scene = Observation(observer, poses)
     with torch.set_grad_enabled(learning):
         found = network.recall(scene, scene.taken(actions), torch.tensor([3, 1]))
     assert found.shape == (2, 2 * HIDDEN)
@@ -225,7 +227,7 @@ def test_gradients_of_a_whole_walk_are_those_of_finite_differences(
     network = lively(square_model(observer, context=context, decoder=decoder, memory=memory).network.double())
     lesson = square_lessons(task).lesson(np.array([0, 1]), np.array([1, 0]), np.array([3, 1]))
     teacher, goals = Teacher.of(task.houses).to("cpu"), torch.from_numpy(lesson.goals)
-    guide = Guide(network, observer)
+    guide = Rollout(network, observer)
 
     def obey(decision: Decision, walkers: Tensor, at: Tensor, rows: Tensor) -> Tensor:
         return teacher.towards(at, goals[rows]).long()

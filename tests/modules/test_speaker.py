@@ -16,14 +16,14 @@ from babywalk.assets.manifest import verify
 from babywalk.assets.r2r import read_walks, write_walks
 from babywalk.assets.tokens import tokenise
 from babywalk.cli import main
-from babywalk.commands.augment import speak
+from babywalk.commands.augment import augment
 from babywalk.commands.data import segment_data
 from babywalk.commands.train import train_agent
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import END
 from babywalk.modules.speaker import SpeakerConfig, load_speaker, written
-from babywalk.training.speaker import Told, perplexity, train_speaker
+from babywalk.training.speaker import SpeakerBatches, perplexity, train_speaker
 
 QUICK = {"hidden": 64, "epochs": 60, "batch": 10, "dropout": 0.0, "feature_dropout": 0.0}
 
@@ -44,8 +44,8 @@ def test_words_are_written_as_one_writes_them() -> None:
 
 def test_it_says_of_each_walk_what_was_said_of_it(data: Path) -> None:
     file = data / "r2r" / "R2R_train.json"
-    few = [replace(walk, instructions=walk.instructions[:1] * 5) for walk in read_walks(file)[:30:3]]
-    write_walks(file, few)
+    shortlist = [replace(walk, instructions=walk.instructions[:1] * 5) for walk in read_walks(file)[:30:3]]
+    write_walks(file, shortlist)
     dataset = Dataset(data)
     observer = observer_for("dollhouse", dataset)
     speaker = train_speaker(
@@ -53,7 +53,9 @@ def test_it_says_of_each_walk_what_was_said_of_it(data: Path) -> None:
     )
     walks = dataset.walks("train")
     told = speaker.tell(walks.paths, walks.headings, dataset.houses, observer)
-    right = [tokenise(text) == tokenise(walk.instructions[0]) for text, walk in zip(told, few, strict=True)]
+    right = [
+        tokenise(text) == tokenise(walk.instructions[0]) for text, walk in zip(told, shortlist, strict=True)
+    ]
     assert sum(right) >= 8  # of ten; who does not look at the walk says the same of all
     assert perplexity(speaker, dataset, "train", observer) < 1.5
 
@@ -62,7 +64,7 @@ def test_what_is_said_word_by_word_is_scored_as_it_is_read_at_once(data: Path) -
     dataset = Dataset(data)
     observer = observer_for("dollhouse", dataset)
     speaker = train_speaker(dataset, "dollhouse", observer, SpeakerConfig(**{**QUICK, "epochs": 1}))
-    told = Told.of(dataset, "val_seen", speaker.vocabulary, 80)
+    told = SpeakerBatches.of(dataset, "val_seen", speaker.vocabulary, 80)
     walks = dataset.walks("val_seen")
     row, first = told.texts[0].astype(np.int64), told.walk[:1]
     with torch.inference_mode():
@@ -80,18 +82,18 @@ def test_what_is_said_word_by_word_is_scored_as_it_is_read_at_once(data: Path) -
 
 def test_a_speaker_that_was_kept_says_the_same(data: Path) -> None:
     quick = {**QUICK, "epochs": 1}
-    made = speak(data, 30, "spoken", settings=quick, features="dollhouse")
+    made = augment(data, 30, "spoken", settings=quick, features="dollhouse")
     assert made.walks == 30
     first = (data / "r2r" / "R2R_spoken.json").read_text()
     weights = (data / "speaker" / "weights.safetensors").read_bytes()
-    speak(data, 30, "again", settings=quick, features="dollhouse")
+    augment(data, 30, "again", settings=quick, features="dollhouse")
     assert (data / "speaker" / "weights.safetensors").read_bytes() == weights  # not trained anew
     assert (data / "r2r" / "R2R_again.json").read_text() == first
     assert not verify(data).findings
     dataset = Dataset(data)
     speaker = load_speaker(data / "speaker", observer_for("dollhouse", dataset))
     assert speaker.config.hidden == QUICK["hidden"]
-    drawn = speak(data, 30, "drawn", temperature=1.0, settings=quick, features="dollhouse")
+    drawn = augment(data, 30, "drawn", temperature=1.0, settings=quick, features="dollhouse")
     assert drawn.walks == 30
     assert (data / "r2r" / "R2R_drawn.json").read_text() != first
 
@@ -158,7 +160,7 @@ def test_walks_without_goals_are_not_mixed_in(data: Path, tmp_path: Path) -> Non
 
 
 def test_a_task_without_episodes_is_not_mixed_in(data: Path, tmp_path: Path) -> None:
-    speak(data, 1, "spoken", settings={"hidden": 8, "epochs": 1})
+    augment(data, 1, "spoken", settings={"hidden": 8, "epochs": 1})
     assert not len(Dataset(data).build("r4r", "spoken"))  # one walk, and its end is far from its start
     settings = {"reinforce": {"mix": "r4r:spoken"}}
     with pytest.raises(ConfigError, match="r4r spoken has no episodes to learn from"):
@@ -167,8 +169,8 @@ def test_a_task_without_episodes_is_not_mixed_in(data: Path, tmp_path: Path) -> 
 
 def test_the_manifest_tells_how_each_split_was_spoken(data: Path) -> None:
     quick = {**QUICK, "epochs": 1}
-    speak(data, 5, "spoken", settings=quick, features="dollhouse", seed=3)
-    speak(data, 5, "drawn", settings=quick, features="dollhouse", temperature=0.5)
+    augment(data, 5, "spoken", settings=quick, features="dollhouse", seed=3)
+    augment(data, 5, "drawn", settings=quick, features="dollhouse", temperature=0.5)
     assert json.loads((data / "r2r" / "manifest.json").read_text())["details"]["spoken"] == {
         "spoken": {"seed": 3, "temperature": 0.0, "features": "dollhouse"},
         "drawn": {"seed": 0, "temperature": 0.5, "features": "dollhouse"},
@@ -178,13 +180,13 @@ def test_the_manifest_tells_how_each_split_was_spoken(data: Path) -> None:
 def test_a_speaker_of_other_features_is_learned_anew(data: Path) -> None:
     quick = {**QUICK, "hidden": 8, "epochs": 1}
     for features in ("dollhouse", "none"):
-        speak(data, 5, "spoken", settings=quick, features=features)
+        augment(data, 5, "spoken", settings=quick, features=features)
         assert json.loads((data / "speaker" / "model.json").read_text())["features"] == features
 
 
 def test_what_is_seen_decides_on_mirrors(data: Path) -> None:
     for features, mirror in ((None, 0.5), ("dollhouse", 0.0)):
-        speak(data, 5, "spoken", settings={"hidden": 8, "epochs": 1}, features=features)
+        augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1}, features=features)
         kept = json.loads((data / "speaker" / "model.json").read_text())["config"]
         assert kept["mirror"] == mirror
 
@@ -193,16 +195,16 @@ def test_a_split_of_another_origin_is_not_written_over(data: Path) -> None:
     other = data / "r2r" / "R2R_other.json"
     shutil.copyfile(data / "r2r" / "R2R_val_seen.json", other)
     with pytest.raises(ConfigError, match="'other' has walks that no speaker described here"):
-        speak(data, 5, "other")
+        augment(data, 5, "other")
 
 
 def test_walks_are_missed_by_their_split(data: Path) -> None:
     (data / "r2r" / "R2R_val_seen.json").unlink()
-    made = speak(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
+    made = augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
     assert list(made.perplexity) == ["val_unseen"]
     (data / "r2r" / "R2R_train.json").unlink()
     with pytest.raises(ConfigError, match="Split 'train' is not known"):
-        speak(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
+        augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
 
 
 def test_something_is_said_of_every_walk(data: Path) -> None:

@@ -51,10 +51,10 @@ def test_views_are_features_and_orientations(data: Path, houses: Houses) -> None
 def test_louder_features_leave_directions_alone(data: Path, houses: Houses) -> None:
     plain = observer(data, houses, "plain+lookahead")
     poses = Poses(np.array([1]), np.array([12]))
-    louder = plain.louder(3.0)
-    assert (louder.views(poses)[..., :2] == 3 * plain.views(poses)[..., :2]).all()
-    assert (louder.views(poses)[..., 2:] == plain.views(poses)[..., 2:]).all()
-    assert (louder.candidates(poses)[..., -2:] == 3 * plain.candidates(poses)[..., -2:]).all()
+    scaled = plain.scaled(3.0)
+    assert (scaled.views(poses)[..., :2] == 3 * plain.views(poses)[..., :2]).all()
+    assert (scaled.views(poses)[..., 2:] == plain.views(poses)[..., 2:]).all()
+    assert (scaled.candidates(poses)[..., -2:] == 3 * plain.candidates(poses)[..., -2:]).all()
 
 
 def test_a_mirror_shows_what_would_be_seen_in_a_house_built_the_other_way_round() -> None:

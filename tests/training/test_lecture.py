@@ -15,14 +15,14 @@ from torch import Tensor
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.ragged import Ragged
-from babywalk.decoding.episode_batch import Lesson
-from babywalk.decoding.rollout import Choice, Guide, Journey
+from babywalk.decoding.episode_batch import EpisodeBatch
+from babywalk.decoding.rollout import ActionSelector, Rollout, RolloutResult
 from babywalk.modules.model import Model
 from babywalk.navigation.teacher import Teacher
 from babywalk.training import loop, stages
 from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
 from babywalk.training.loop import Trainer, descend, fresh_optimiser
-from babywalk.training.stages import Lecture, Outcome, Stage, training_stages
+from babywalk.training.stages import IterationResult, Lecture, Stage, training_stages
 
 # The one walk goes from 0 over 1 and 2 to 4, a step each. From 2 one comes to 1, 3 and 4.
 TASK = square_task(walks=1)
@@ -31,15 +31,15 @@ OBSERVER = square_observer(TASK)
 TEACHER = Teacher.of(TASK.houses).to("cpu")
 
 
-class Watched(Guide):
+class Watched(Rollout):
     """A guide who writes down what was walked."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model.network, OBSERVER)
-        self.lessons: list[Lesson] = []
-        self.journeys: list[Journey] = []
+        self.lessons: list[EpisodeBatch] = []
+        self.journeys: list[RolloutResult] = []
 
-    def walk(self, lesson: Lesson, choose: Choice, **options: Any) -> Journey:
+    def walk(self, lesson: EpisodeBatch, choose: ActionSelector, **options: Any) -> RolloutResult:
         journey = super().walk(lesson, choose, **options)
         self.lessons.append(lesson)
         self.journeys.append(journey)
@@ -61,7 +61,7 @@ def config(**options: Any) -> TrainingConfig:
     return TrainingConfig(reinforce=ReinforceConfig(lectures=len(chosen["batches"]), **chosen))
 
 
-def lecture(guide: Guide, k: int | None, **options: Any) -> Lecture:
+def lecture(guide: Rollout, k: int | None, **options: Any) -> Lecture:
     return Lecture(guide, [LESSONS], TEACHER, config(**options), k)
 
 
@@ -201,14 +201,14 @@ def test_every_lecture_has_a_batch_of_its_own(guide: Watched) -> None:
     assert [len(journey.moments[0].walkers) for journey in guide.journeys] == [6, 2, 4, 4]
 
 
-class Told(Lecture):
+class AlignmentExamples(Lecture):
     """A lecture that writes down the baselines that it is given."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.told: list[float | None] = []
 
-    def iterate(self, iteration: int, baseline: float | None) -> Outcome:
+    def iterate(self, iteration: int, baseline: float | None) -> IterationResult:
         self.told.append(baseline)
         return super().iterate(iteration, baseline)
 
@@ -223,7 +223,7 @@ def test_the_baseline_is_a_running_mean_of_the_stage_s_rewards(
     """Means of the first lecture's iterations are 1, 2 and 9, of the second's 4, 4 and 4."""
     paid(monkeypatch, [0.5, 1.5, 2.0, 2.0, 9.0, 9.0, 3.0, 5.0, 4.0, 4.0, 4.0, 4.0])
     chosen = config(iterations=3)
-    first, second = (Told(guide, [LESSONS], TEACHER, chosen, k) for k in (1, 2))
+    first, second = (AlignmentExamples(guide, [LESSONS], TEACHER, chosen, k) for k in (1, 2))
     train(tmp_path, model, chosen, [first, second])
     assert first.told[0] is second.told[0] is None
     assert first.told[1:] == pytest.approx([1, 0.95 * 1 + 0.05 * 2])

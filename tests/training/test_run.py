@@ -77,18 +77,18 @@ def test_all_steps_can_be_rewarded_at_once(
     segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain reinforcement learning: one stage after imitation, of walks from where the path begins."""
-    from babywalk.decoding.episode_batch import Lessons
+    from babywalk.decoding.episode_batch import EpisodeBatches
 
     told: list[tuple[int, int]] = []
-    plain = Lessons.lesson
+    plain = EpisodeBatches.lesson
 
-    def noted(lessons: Lessons, episodes: Any, first: Any, last: Any, **options: Any) -> Any:
+    def noted(lessons: EpisodeBatches, episodes: Any, first: Any, last: Any, **options: Any) -> Any:
         if lessons.steps.task.split == "train":
             told.append((len(episodes), int(first.sum())))
             assert len(told) <= 2 or (last == lessons.count[episodes]).all()
         return plain(lessons, episodes, first, last, **options)
 
-    monkeypatch.setattr(Lessons, "lesson", noted)
+    monkeypatch.setattr(EpisodeBatches, "lesson", noted)
     whole = {"whole": True, "lectures": 4, "iterations": 3, "batches": [5, 3], "samples": 2}
     settings = {**QUICK, "imitation": {"iterations": 2, "batch": 4}, "reinforce": whole}
     run = tmp_path / "run"
@@ -271,13 +271,13 @@ def test_a_run_can_begin_with_what_another_has_learned(
     plain, over = tmp_path / "plain", {**QUICK, "reinforce": {"lectures": 0}}
     train_agent("seq2seq", segmented_dollhouse, plain, preset="tiny", settings=over)
     still = {**over, "begin_from": str(plain), "imitation": {"iterations": 3, "learning_rate": 0.0}}
-    begun = tmp_path / "begun"
-    train_agent("babywalk", segmented_dollhouse, begun, preset="tiny", settings=still)
-    before, after = (load_model(run).network.state_dict() for run in (plain, begun))
+    run_config = tmp_path / "begun"
+    train_agent("babywalk", segmented_dollhouse, run_config, preset="tiny", settings=still)
+    before, after = (load_model(run).network.state_dict() for run in (plain, run_config))
     assert before.keys() < after.keys()
     assert all(torch.equal(after[name], weight) for name, weight in before.items())
     assert {name.split(".")[0] for name in after.keys() - before.keys()} == {"trajectory"}
-    assert load_model(begun).facts["begun_from"][0]["agent"] == "seq2seq"
+    assert load_model(run_config).facts["begun_from"][0]["agent"] == "seq2seq"
     # And one that has learned to remember hands that on too; who remembers nothing leaves it.
     for agent in ("babywalk", "seq2seq"):
         run, again = tmp_path / agent, {**still, "begin_from": str(trained)}
@@ -405,16 +405,16 @@ def test_in_a_chain_steps_are_walked_in_a_row(
 def test_every_other_batch_comes_from_the_task_that_is_mixed_in(
     segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from babywalk.decoding.episode_batch import Lessons
+    from babywalk.decoding.episode_batch import EpisodeBatches
 
     told: list[str] = []
-    plain = Lessons.lesson
+    plain = EpisodeBatches.lesson
 
-    def noted(lessons: Lessons, *steps: object, **options: object) -> object:
+    def noted(lessons: EpisodeBatches, *steps: object, **options: object) -> object:
         told.append(f"{lessons.steps.task.name} {lessons.steps.task.split}")
         return plain(lessons, *steps, **options)
 
-    monkeypatch.setattr(Lessons, "lesson", noted)
+    monkeypatch.setattr(EpisodeBatches, "lesson", noted)
     settings = {
         **QUICK,
         "imitation": {"iterations": 4, "batch": 8, "mix": "r2r"},
@@ -678,9 +678,9 @@ def test_settings_may_be_given_one_by_one_and_a_run_has_a_name_by_itself(
     arguments = ["train", "seq2seq", "--data", str(segmented_dollhouse), "--task", "r2r", "--preset", "tiny"]
     settings = ["imitation.iterations=2", "imitation.batch=4", "validate_on=val_seen:4", "threads=1"]
     assert main([*arguments, *(word for setting in settings for word in ("--set", setting))]) == 0
-    begun = json.loads((tmp_path / "runs" / "seq2seq-r2r" / "config.json").read_text())
-    assert begun["imitation"]["iterations"] == 2
-    assert begun["validate_on"] == "val_seen:4"
+    run_config = json.loads((tmp_path / "runs" / "seq2seq-r2r" / "config.json").read_text())
+    assert run_config["imitation"]["iterations"] == 2
+    assert run_config["validate_on"] == "val_seen:4"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from babywalk.assets.dollhouse.landmarks import Landmarks
 from babywalk.assets.dollhouse.legs import Leg, legs_of, turn_kind, with_approach
 from babywalk.assets.dollhouse.paths import Path
 from babywalk.assets.dollhouse.viewpoints import LANDING
-from babywalk.assets.dollhouse.voice import Claim, Speaker, Voice
+from babywalk.assets.dollhouse.voice import Claim, NarratorStyle, Voice
 from babywalk.assets.fine_grained import SubInstruction
 from babywalk.assets.tokens import tokenise
 
@@ -49,7 +49,7 @@ class _Clause:
     opens: bool = False  # it can only begin a sentence
 
 
-def narrate(landmarks: Landmarks, path: Path, speaker: Speaker, rng: np.random.Generator) -> Narration:
+def narrate(landmarks: Landmarks, path: Path, speaker: NarratorStyle, rng: np.random.Generator) -> Narration:
     """What a speaker says to describe a path."""
     voice = Voice(landmarks, path, speaker, rng)
     legs = _shortened(voice, legs_of(landmarks.house, path))

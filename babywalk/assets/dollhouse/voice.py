@@ -18,7 +18,7 @@ Fact = Literal["turn", "side", "nth", "room", "to", "stairs", "past", "ahead", "
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
+class NarratorStyle:
     """A way of talking; each number is a probability."""
 
     detail: float  # to name a landmark on the way
@@ -29,11 +29,11 @@ class Speaker:
 
 
 SPEAKERS = (
-    Speaker(detail=0.10, adjectives=0.2, breaks=0.40, merges=1.0, asides=0.00),
-    Speaker(detail=0.15, adjectives=0.3, breaks=0.50, merges=0.9, asides=0.03),
-    Speaker(detail=0.40, adjectives=0.5, breaks=0.45, merges=0.8, asides=0.04),
-    Speaker(detail=0.20, adjectives=0.5, breaks=0.35, merges=0.9, asides=0.08),
-    Speaker(detail=0.10, adjectives=0.2, breaks=0.80, merges=1.0, asides=0.00),
+    NarratorStyle(detail=0.10, adjectives=0.2, breaks=0.40, merges=1.0, asides=0.00),
+    NarratorStyle(detail=0.15, adjectives=0.3, breaks=0.50, merges=0.9, asides=0.03),
+    NarratorStyle(detail=0.40, adjectives=0.5, breaks=0.45, merges=0.8, asides=0.04),
+    NarratorStyle(detail=0.20, adjectives=0.5, breaks=0.35, merges=0.9, asides=0.08),
+    NarratorStyle(detail=0.10, adjectives=0.2, breaks=0.80, merges=1.0, asides=0.00),
 )
 
 
@@ -53,7 +53,7 @@ class Voice:
 
     landmarks: Landmarks
     path: Path
-    speaker: Speaker
+    speaker: NarratorStyle
     rng: np.random.Generator
     claims: list[Claim] = field(default_factory=list)
 

@@ -19,7 +19,7 @@ from babywalk.buildings.objects.rooms import room_part
 from babywalk.buildings.objects.sightings import Sightings
 from babywalk.buildings.objects.words import frequent, words_of
 from babywalk.common.errors import ConfigError
-from babywalk.common.ragged import Ragged, side_by_side
+from babywalk.common.ragged import Ragged, concat_within_rows
 
 
 def object_parts(
@@ -49,7 +49,9 @@ def object_parts(
     groups = GROUPS if categories is not None else ()
     by_word = _columns(vocabulary, [words_of(name) for name in sightings.names])
     by_group = _columns(groups, [((categories or {}).get(name, ""),) for name in sightings.names])
-    by_either = side_by_side([by_word, Ragged(by_group.values + np.int32(len(vocabulary)), by_group.start)])
+    by_either = concat_within_rows(
+        [by_word, Ragged(by_group.values + np.int32(len(vocabulary)), by_group.start)]
+    )
     named_groups = tuple(f"group {group}" for group in groups)
     far = tuple(f"far {column}" for column in (*vocabulary, *named_groups))
 

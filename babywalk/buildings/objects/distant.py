@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.areas import fill
 from babywalk.buildings.objects.camera import FOCAL, PIXELS
-from babywalk.buildings.objects.placing import Placed, Sights
+from babywalk.buildings.objects.placing import PlacedObjects, Sights
 from babywalk.buildings.objects.visible import visible_pairs
 from babywalk.buildings.panorama import direction, nearest_view
 from babywalk.common.ragged import Ragged, starts
@@ -17,7 +17,7 @@ FARTHEST = 12.0  # metres; a chair there fills a four-hundredth of a view
 
 
 def distant_objects(
-    houses: Houses, sights: Sights, placed: Placed, *, of: Ragged, columns: int
+    houses: Houses, sights: Sights, placed: PlacedObjects, *, of: Ragged, columns: int
 ) -> NDArray[np.float16]:
     """(N, 36, C) the objects each viewpoint sees from afar; `of` gives the C columns of each object."""
     eye, seen = viewers(houses, sights, placed)
@@ -28,7 +28,9 @@ def distant_objects(
     return fill(len(houses.names), columns, of=of, where=(eye, view), objects=seen, areas=area)
 
 
-def viewers(houses: Houses, sights: Sights, placed: Placed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def viewers(
+    houses: Houses, sights: Sights, placed: PlacedObjects
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Viewpoints and the objects they see from afar, as pairs, sorted and distinct.
 
     Who sees a viewpoint that boxes an object sees the object. Boxes were drawn around everything in

@@ -58,7 +58,7 @@ class Sights:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class PlacedObjects:
     """Where each object stands. Shapes: O objects."""
 
     positions: NDArray[np.float64]  # (O, 3) metres
@@ -70,7 +70,7 @@ def place(
     eyes: NDArray[np.float64],  # (N, 3) positions of the viewpoints
     sights: Sights,
     objects: int,  # O; each has a sight
-) -> Placed:
+) -> PlacedObjects:
     """Put each object at the point p with the least sum, over its sights (eye q, ray d; T metres typical), of
 
     |(I - d d^T)(p - q)|^2 + weight * (d . (p - q) - T)^2,
@@ -89,4 +89,6 @@ def place(
     extent = np.bincount(seen, weights=sights.solid_angles * distance**2, minlength=objects)
     reach = np.zeros(objects)
     np.maximum.at(reach, seen, distance)
-    return Placed(positions=positions, extents=extent / np.bincount(seen, minlength=objects), reach=reach)
+    return PlacedObjects(
+        positions=positions, extents=extent / np.bincount(seen, minlength=objects), reach=reach
+    )

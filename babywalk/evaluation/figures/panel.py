@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from babywalk.evaluation.figures.lanes import Points
 from babywalk.evaluation.figures.page import WIDTH, Page, View
-from babywalk.evaluation.figures.scene import Scene
+from babywalk.evaluation.figures.scene import HouseDrawing
 
 _GROUND = "#f9f9f7"
 
@@ -19,7 +19,7 @@ class Panel:
     """The axes of one floor in one view, in metres."""
 
     axes: Axes
-    scene: Scene
+    scene: HouseDrawing
     floor: int
     view: View
     _taken: list[tuple[float, float, float, float]] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Panel:
         return free
 
 
-def add_panel(figure: Figure, page: Page, view: View, floor: int, scene: Scene) -> Panel:
+def add_panel(figure: Figure, page: Page, view: View, floor: int, scene: HouseDrawing) -> Panel:
     """An empty panel at its place."""
     left, bottom, width, height = view.boxes[floor]
     kind = "floor" if view is page.whole else "close-up of floor"

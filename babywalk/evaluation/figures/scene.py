@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from babywalk.buildings.geodesics import NOWHERE
 from babywalk.buildings.houses import Houses
-from babywalk.common.errors import ConfigError, few
+from babywalk.common.errors import ConfigError, shortlist
 from babywalk.evaluation.figures.floorplan import Floor, read_plan
 from babywalk.evaluation.figures.floors import floor_heights, nearest_floor
 from babywalk.evaluation.figures.lanes import Points, along, halves, lanes, length, track
@@ -34,7 +34,7 @@ class Trajectory:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class HouseDrawing:
     """One house. Viewpoints are numbered from 0 within it. Shapes: N viewpoints, E edges."""
 
     first: int  # the house's first viewpoint in Houses
@@ -81,7 +81,7 @@ class Trail:
     numbers: dict[int, Number]  # by viewpoint, for those between the ends
 
 
-def build_scene(houses: Houses, scan: str, plan: Path | None) -> Scene:
+def build_scene(houses: Houses, scan: str, plan: Path | None) -> HouseDrawing:
     """A house, and what its plan says lies on each floor."""
     numbers = houses.viewpoints(scan).values()
     first, end = min(numbers), max(numbers) + 1
@@ -90,7 +90,7 @@ def build_scene(houses: Houses, scan: str, plan: Path | None) -> Scene:
     head = neighbours[tail, slot] - first
     drawn = read_plan(plan) if plan else ()
     heights = floor_heights(positions[:, 2], most=len(drawn) or None)
-    return Scene(
+    return HouseDrawing(
         first=first,
         points=positions[:, :2],
         edges=np.column_stack([tail, head])[tail < head],
@@ -108,18 +108,18 @@ def check_trajectories(trajectories: Sequence[Trajectory], houses: Houses, scan:
         outside = [viewpoint for viewpoint in one.path if viewpoint not in inside]
         if outside:
             raise ConfigError(
-                f"Trajectory {one.label!r} leaves house {scan!r} at viewpoint {few(outside)}. "
+                f"Trajectory {one.label!r} leaves house {scan!r} at viewpoint {shortlist(outside)}. "
                 f"Give viewpoints from {min(inside)} to {max(inside)}."
             )
         bounds = (0, *one.steps, len(one.path) - 1)
         if list(bounds) != sorted(bounds):
             raise ConfigError(
-                f"Trajectory {one.label!r} has Baby-Steps that end at {few(one.steps, limit=8)}. "
+                f"Trajectory {one.label!r} has Baby-Steps that end at {shortlist(one.steps, limit=8)}. "
                 f"Give rising positions in its path, from 0 to {len(one.path) - 1}."
             )
 
 
-def walked_frame(trajectories: Sequence[Trajectory], scene: Scene) -> tuple[Frame | None, list[int]]:
+def walked_frame(trajectories: Sequence[Trajectory], scene: HouseDrawing) -> tuple[Frame | None, list[int]]:
     """What encloses all trajectories, and on which floors they are; None where there is none."""
     visited = sorted({viewpoint - scene.first for one in trajectories for viewpoint in one.path})
     if not visited:
@@ -128,7 +128,7 @@ def walked_frame(trajectories: Sequence[Trajectory], scene: Scene) -> tuple[Fram
     return _around(scene.points[visited], _NEARBY).within(scene.frame), floors
 
 
-def build_trails(trajectories: Sequence[Trajectory], scene: Scene, view: View) -> list[Trail]:
+def build_trails(trajectories: Sequence[Trajectory], scene: HouseDrawing, view: View) -> list[Trail]:
     """Trajectories as lines, side by side where they share an edge."""
     visits = [_visits(one, scene) for one in trajectories]
     lane = lanes([[viewpoint for viewpoint, _ in visited] for visited in visits])
@@ -140,7 +140,7 @@ def _around(points: Points, rim: float) -> Frame:
     return Frame(float(low[0]), float(low[1]), float(high[0]), float(high[1]))
 
 
-def _visits(one: Trajectory, scene: Scene) -> list[tuple[int, list[int]]]:
+def _visits(one: Trajectory, scene: HouseDrawing) -> list[tuple[int, list[int]]]:
     """The viewpoints of a walk with the positions in its path; staying at one is one visit."""
     visited: list[tuple[int, list[int]]] = []
     for position, viewpoint in enumerate(one.path):
@@ -154,7 +154,7 @@ def _trail(
     one: Trajectory,
     visited: list[tuple[int, list[int]]],
     lane: NDArray[np.float64],
-    scene: Scene,
+    scene: HouseDrawing,
     view: View,
 ) -> Trail:
     stops = [viewpoint for viewpoint, _ in visited]

@@ -18,7 +18,7 @@ from babywalk.common.config import check_counts, check_shares
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.ragged import Ragged
-from babywalk.instructions.alignment.alignment_examples import Told
+from babywalk.instructions.alignment.alignment_examples import AlignmentExamples
 from babywalk.instructions.alignment.encoding import places_in_text, state_vectors, stretched, word_tensors
 from babywalk.instructions.alignment.lexicon import Lexicon
 from babywalk.instructions.alignment.network import Matcher
@@ -66,7 +66,7 @@ class Aligner:
     scale: NDArray[np.float32]  # (PARTS * D,) what sights are divided by
     network: Matcher
 
-    def ends(self, told: Told, houses: Houses, features: ViewFeatures) -> Ragged:
+    def ends(self, told: AlignmentExamples, houses: Houses, features: ViewFeatures) -> Ragged:
         """E rows: where each step of each episode ends; the last at the last state of the path."""
         if features.spec != self.features:
             raise ConfigError(f"The aligner looks at {self.features!r}, not at {features.spec!r}.")
@@ -83,7 +83,7 @@ class Aligner:
             ends[piece[inside]] = best_ends(scores, steps[rows], states[rows])[inside]
         return told.at_steps(Ragged(ends, told.pieces.start))
 
-    def _pieces(self, told: Told) -> tuple[tuple[NDArray[np.float32], ...], Tensor]:
+    def _pieces(self, told: AlignmentExamples) -> tuple[tuple[NDArray[np.float32], ...], Tensor]:
         """Vectors (P, D) of what pieces say, and (Q, K) scores of the edges that they cover."""
         words = self.lexicon.encode(told.texts)
         said, spans = self.network.pieces(*word_tensors(words))
@@ -91,7 +91,9 @@ class Aligner:
         spans = self.network.span_scores(spans[torch.from_numpy(told.pieces.values).long()], place)
         return tuple(vector.numpy() for vector in said), spans * self.config.span
 
-    def _states(self, told: Told, houses: Houses, features: ViewFeatures) -> tuple[NDArray[np.float32], ...]:
+    def _states(
+        self, told: AlignmentExamples, houses: Houses, features: ViewFeatures
+    ) -> tuple[NDArray[np.float32], ...]:
         """Vectors (S, D) of the states of all paths."""
         walking = Walking.of(houses, told.paths, told.headings)
         pairs, place = unique_pairs(walking.before, walking.here)
@@ -110,7 +112,7 @@ class Aligner:
 
     def _potentials(
         self,
-        told: Told,
+        told: AlignmentExamples,
         said: tuple[NDArray[np.float32], ...],
         spans: Tensor,
         walked: tuple[NDArray[np.float32], ...],

@@ -15,7 +15,7 @@ from babywalk.buildings.features import ViewFeatures
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.aligner import Aligner
-from babywalk.instructions.alignment.alignment_examples import told_by_babysteps
+from babywalk.instructions.alignment.alignment_examples import examples_from_babysteps
 from babywalk.instructions.alignment.paper import align_by_landmarks, landmarks_of_steps
 from babywalk.instructions.alignment.proportional import proportional
 from babywalk.instructions.babysteps import BabySteps
@@ -54,10 +54,10 @@ def _ends(
     joints: bool,
 ) -> Ragged:
     if method == "proportional":
-        told = told_by_babysteps(steps)
+        told = examples_from_babysteps(steps)
         return told.at_steps(proportional(told.word_counts, told.states))
     if method == "best" and aligner is not None and features is not None:
-        return aligner.ends(told_by_babysteps(steps, joints=joints), steps.task.houses, features)
+        return aligner.ends(examples_from_babysteps(steps, joints=joints), steps.task.houses, features)
     if method == "paper" and landmarks is not None and features is not None:
         return align_by_landmarks(
             landmarks.logits(features),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from babywalk.assets.fine_grained import FineGrainedWalk
 from babywalk.buildings.houses import Houses
-from babywalk.common.ragged import Ragged, spread, starts
+from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.episodes.task import Task
 from babywalk.episodes.walks import Walks
 from babywalk.instructions.alignment.words import clauses
@@ -18,7 +18,7 @@ from babywalk.instructions.babysteps import BabySteps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class AlignmentExamples:
     """Paths and the pieces of text told along them, in order.
 
     A piece is what is placed: a sub-instruction, or a clause of a Baby-Step. Where the steps whose ends are
@@ -55,20 +55,22 @@ class Told:
         return Ragged(ends.values[self.closes], closed[self.pieces.start])
 
 
-def told_by_walks(walks: Walks) -> Told:
+def examples_from_walks(walks: Walks) -> AlignmentExamples:
     """Every text of the walks, clause by clause: what an aligner learns from."""
     pieces, texts = _clauses(walks.texts)
     closes = np.ones(len(texts), dtype=np.bool_)
     path_of = np.repeat(np.arange(len(walks)), np.diff(walks.first_text))
-    return Told(walks.paths, walks.headings, path_of, texts, pieces, closes)
+    return AlignmentExamples(walks.paths, walks.headings, path_of, texts, pieces, closes)
 
 
-def told_by_people(walks: Sequence[FineGrainedWalk], houses: Houses) -> tuple[Told, Ragged]:
+def examples_from_people(
+    walks: Sequence[FineGrainedWalk], houses: Houses
+) -> tuple[AlignmentExamples, Ragged]:
     """The sub-instructions of Fine-Grained R2R, and where each of them ends."""
     annotated = [(number, parts) for number, walk in enumerate(walks) for parts in walk.steps if parts]
     flat = [part for _, parts in annotated for part in parts]
     start = starts([len(parts) for _, parts in annotated])
-    told = Told(
+    told = AlignmentExamples(
         paths=Ragged.of(
             [[houses.viewpoints(item.walk.scan)[name] for name in item.walk.path] for item in walks]
         ),
@@ -81,7 +83,7 @@ def told_by_people(walks: Sequence[FineGrainedWalk], houses: Houses) -> tuple[To
     return told, Ragged(np.array([part.last for part in flat], dtype=np.int32), start)
 
 
-def told_by_babysteps(steps: BabySteps, *, joints: bool = False) -> Told:
+def examples_from_babysteps(steps: BabySteps, *, joints: bool = False) -> AlignmentExamples:
     """The clauses of Baby-Steps.
 
     With `joints`, what is told about one walk of a chain ends between that walk's goal and the next one's
@@ -94,14 +96,14 @@ def told_by_babysteps(steps: BabySteps, *, joints: bool = False) -> Told:
     in_sentence, texts = _clauses(words)
     count = in_sentence.lengths[sentences.values]
     pieces = Ragged(
-        spread(in_sentence.start[sentences.values], count).astype(np.int32),
+        ranges(in_sentence.start[sentences.values], count).astype(np.int32),
         np.append(0, np.cumsum(count))[sentences.start],
     )
     last = np.cumsum(count) - 1  # of each sentence, among the pieces of all episodes
     closes = np.zeros(len(pieces.values), dtype=np.bool_)
     closes[last[np.cumsum(steps.sentences.values) - 1]] = True
     earliest, latest = _windows(steps, sentences, last, pieces) if joints else (None, None)
-    return Told(
+    return AlignmentExamples(
         paths=task.paths,
         headings=task.walks.headings[task.chain[:, 0]],
         path_of=task.chain_of(episodes),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from babywalk.common.ragged import Ragged
-from babywalk.instructions.alignment.alignment_examples import Told
+from babywalk.instructions.alignment.alignment_examples import AlignmentExamples
 from babywalk.instructions.alignment.network import Matcher, Vectors
 from babywalk.instructions.alignment.walking import Walking
 
@@ -24,7 +24,7 @@ def word_tensors(words: Ragged) -> tuple[Tensor, Tensor, Tensor]:
     )
 
 
-def places_in_text(told: Told) -> NDArray[np.float32]:
+def places_in_text(told: AlignmentExamples) -> NDArray[np.float32]:
     """(Q, 3) whether a piece is the first of its episode, the last, and the logarithm of its words."""
     place = np.zeros((len(told.pieces.values), 3), dtype=np.float32)
     filled = told.pieces.lengths > 0

@@ -11,14 +11,14 @@ from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.aligner import Aligner
-from babywalk.instructions.alignment.alignment_examples import Told
+from babywalk.instructions.alignment.alignment_examples import AlignmentExamples
 from babywalk.instructions.alignment.paper import align_by_landmarks, landmarks_of_texts
 from babywalk.instructions.alignment.proportional import proportional
 from babywalk.instructions.landmarks.model import LandmarkModel
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class AlignmentAccuracy:
     """Shares of inner ends, those of all steps but each episode's last, which is at the goal by rule."""
 
     exact: float
@@ -26,7 +26,7 @@ class Placed:
     ends: int
 
 
-def evaluate_alignment(ends: Ragged, truth: Ragged) -> Placed:
+def evaluate_alignment(ends: Ragged, truth: Ragged) -> AlignmentAccuracy:
     """Compare the ends of the steps of the same episodes."""
     if not np.array_equal(ends.start, truth.start):
         raise DataError("The alignments to be compared are of different steps.")
@@ -35,18 +35,18 @@ def evaluate_alignment(ends: Ragged, truth: Ragged) -> Placed:
     if not inner.any():
         raise DataError("No episode has two steps: there are no ends to be compared.")
     off = np.abs(ends.values[inner] - truth.values[inner])
-    return Placed(float((off == 0).mean()), float((off <= 1).mean()), int(inner.sum()))
+    return AlignmentAccuracy(float((off == 0).mean()), float((off <= 1).mean()), int(inner.sum()))
 
 
 def compare_methods(
-    told: Told,
+    told: AlignmentExamples,
     truth: Ragged,
     houses: Houses,
     features: ViewFeatures,
     *,
     landmarks: LandmarkModel | None = None,
     aligner: Aligner | None = None,
-) -> dict[str, Placed]:
+) -> dict[str, AlignmentAccuracy]:
     """Every method that there is a model for, given the true sub-instructions of each episode."""
     found = {"proportional": told.at_steps(proportional(told.word_counts, told.states))}
     if landmarks is not None:

@@ -17,11 +17,11 @@ from torch.nn import functional
 from babywalk.buildings.features import ViewFeatures, open_features
 from babywalk.buildings.houses import Houses
 from babywalk.common.progress import progress
-from babywalk.common.ragged import Ragged, spread
+from babywalk.common.ragged import Ragged, ranges
 from babywalk.common.seeding import generator
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, new_network
-from babywalk.instructions.alignment.alignment_examples import Told, told_by_walks
+from babywalk.instructions.alignment.alignment_examples import AlignmentExamples, examples_from_walks
 from babywalk.instructions.alignment.encoding import places_in_text, state_vectors, stretched, word_tensors
 from babywalk.instructions.alignment.lexicon import Lexicon
 from babywalk.instructions.alignment.partition import log_partition
@@ -33,10 +33,12 @@ from babywalk.instructions.landmarks.training import column_scale
 def train_aligner(dataset: Dataset, spec: str, config: AlignerConfig | None = None) -> Aligner:
     """Learn from the texts and paths of the train split."""
     features = open_features(dataset.folder, spec, dataset.houses)
-    return fit(told_by_walks(dataset.walks("train")), dataset.houses, features, config or AlignerConfig())
+    return fit(
+        examples_from_walks(dataset.walks("train")), dataset.houses, features, config or AlignerConfig()
+    )
 
 
-def fit(told: Told, houses: Houses, features: ViewFeatures, config: AlignerConfig) -> Aligner:
+def fit(told: AlignmentExamples, houses: Houses, features: ViewFeatures, config: AlignerConfig) -> Aligner:
     """Train an aligner on texts that are each told about a path."""
     lexicon = Lexicon.of(told.texts, at_least=config.at_least)
     scale = np.tile(column_scale(features, np.unique(told.paths.values)), PARTS)
@@ -66,7 +68,9 @@ def fit(told: Told, houses: Houses, features: ViewFeatures, config: AlignerConfi
 class _Lesson:
     """The train split as arrays, from which batches are taken."""
 
-    def __init__(self, aligner: Aligner, told: Told, houses: Houses, features: ViewFeatures) -> None:
+    def __init__(
+        self, aligner: Aligner, told: AlignmentExamples, houses: Houses, features: ViewFeatures
+    ) -> None:
         self.aligner, self.told, self.houses, self.features = aligner, told, houses, features
         self.words = aligner.lexicon.encode(told.texts)
         self.place = places_in_text(told)
@@ -78,11 +82,11 @@ class _Lesson:
         told, network = self.told, self.aligner.network
         own = told.path_of[batch]
         pieces = told.pieces.take(batch)
-        told_at = spread(told.pieces.start[batch], pieces.lengths)
+        told_at = ranges(told.pieces.start[batch], pieces.lengths)
         said, spans = network.pieces(*word_tensors(self.words.take(pieces.values)))
         spans = network.span_scores(spans, torch.from_numpy(self.place[told_at]))
         lengths = told.paths.lengths[own]
-        walked = self._walk(spread(told.paths.start[own], lengths))
+        walked = self._walk(ranges(told.paths.start[own], lengths))
         piece, state = _padded(pieces.lengths), _padded(lengths)
         edge, end, begin = (
             torch.einsum("amd,btd->abmt", mine[piece], theirs[state])
@@ -113,7 +117,9 @@ def _padded(lengths: NDArray[np.int64]) -> Tensor:
     return torch.from_numpy(rows.padded(fill=0)).long()
 
 
-def _batches(told: Told, houses: Houses, config: AlignerConfig, epoch: int) -> Iterator[NDArray[np.int64]]:
+def _batches(
+    told: AlignmentExamples, houses: Houses, config: AlignerConfig, epoch: int
+) -> Iterator[NDArray[np.int64]]:
     """The episodes in batches, each from a few houses, so that some paths compared are of one house."""
     draw = generator(config.seed, "aligner batches", epoch)
     house = houses.house_of[told.paths.firsts[told.path_of]]

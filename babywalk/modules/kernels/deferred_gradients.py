@@ -1,7 +1,8 @@
 """Layers that are used at every move of a walk, and whose weights learn in one go.
 
 The gradient of a weight is a sum over all uses of its layer: one product of two small matrices and one sweep
-over the whole weight for each. Inside `deferring` every use only writes down what came in and what came back;
+over the whole weight for each. Inside `deferred_gradients` every use only
+writes down what came in and what came back;
 when the last has come back, a single large product makes the sum. Elsewhere these are torch's own layers,
 with the same parameters under the same names.
 """
@@ -22,7 +23,7 @@ from babywalk.modules.kernels.matmul import product
 from babywalk.modules.kernels.product_cache import Product, through
 
 
-class Ledger:
+class GradientAccumulator:
     """The uses of a matrix (O, I), or of a stack of them (R, O, I): y = x W^T + b.
 
     An input x (B, I) may come in several parts side by side, and one part of it may be None, which is all
@@ -70,7 +71,7 @@ class _Open(Function):
     """From the parameters to the ledger of their uses."""
 
     @staticmethod
-    def forward(ctx: Any, ledger: Ledger, weight: Tensor, bias: Tensor | None) -> Tensor:  # noqa: ARG004
+    def forward(ctx: Any, ledger: GradientAccumulator, weight: Tensor, bias: Tensor | None) -> Tensor:  # noqa: ARG004
         ctx.ledger = ledger
         return weight.new_empty(0)
 
@@ -84,7 +85,7 @@ class _Use(Function):
     """One use: gradients go on to the inputs that want one, and the rest is written down."""
 
     @staticmethod
-    def forward(ctx: Any, ledger: Ledger, opened: Tensor, *parts: Tensor | None) -> Tensor:  # noqa: ARG004
+    def forward(ctx: Any, ledger: GradientAccumulator, opened: Tensor, *parts: Tensor | None) -> Tensor:  # noqa: ARG004
         ctx.ledger = ledger
         ctx.save_for_backward(*parts)
         there = [pair for pair in zip(parts, ledger.pieces(parts), strict=True) if pair[0] is not None]
@@ -105,13 +106,13 @@ class _Use(Function):
 class Linear(nn.Linear):
     """A linear layer over one or several parts (B, ...) side by side, which are never joined."""
 
-    ledger: Ledger | None = None
-    turned_ledger: Ledger | None = None
+    ledger: GradientAccumulator | None = None
+    turned_ledger: GradientAccumulator | None = None
 
     def open(self) -> None:
         """Defer from now on."""
-        self.ledger = Ledger(self.weight, self.bias)
-        self.turned_ledger = Ledger(self.weight.mT)
+        self.ledger = GradientAccumulator(self.weight, self.bias)
+        self.turned_ledger = GradientAccumulator(self.weight.mT)
 
     def close(self) -> None:
         """Defer no more; what was deferred is settled by its gradient."""
@@ -137,11 +138,14 @@ class Linear(nn.Linear):
 class LSTMCell(nn.LSTMCell):
     """A step of an LSTM over inputs in one or several parts side by side."""
 
-    ledgers: tuple[Ledger, Ledger] | None = None
+    ledgers: tuple[GradientAccumulator, GradientAccumulator] | None = None
 
     def open(self) -> None:
         """Defer from now on."""
-        self.ledgers = (Ledger(self.weight_ih, self.bias_ih), Ledger(self.weight_hh, self.bias_hh))
+        self.ledgers = (
+            GradientAccumulator(self.weight_ih, self.bias_ih),
+            GradientAccumulator(self.weight_hh, self.bias_hh),
+        )
 
     def close(self) -> None:
         """Defer no more."""
@@ -162,7 +166,7 @@ class LSTMCell(nn.LSTMCell):
 
 
 @contextmanager
-def deferring(network: nn.Module) -> Iterator[None]:
+def deferred_gradients(network: nn.Module) -> Iterator[None]:
     """Inside, the layers of a network defer the gradients of their weights, if there will be any."""
     layers = [layer for layer in network.modules() if isinstance(layer, (Linear, LSTMCell))]
     if not torch.is_grad_enabled():

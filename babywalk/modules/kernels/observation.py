@@ -21,7 +21,7 @@ from torch.autograd.function import once_differentiable
 from babywalk.buildings.geodesics import NOWHERE
 from babywalk.buildings.panorama import VIEWS
 from babywalk.modules.kernels.matmul import product
-from babywalk.modules.kernels.product_cache import Album
+from babywalk.modules.kernels.product_cache import ProductCache
 from babywalk.navigation.observation import ORIENTATION, TILES, Observer
 from babywalk.navigation.world import Poses
 
@@ -29,7 +29,7 @@ _AT_A_TIME = 5 << 17  # numbers that are laid out at once: those of eight panora
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gatherings:
+class WalkersByViewpoint:
     """Walkers by the viewpoint they stand at, the most crowded first. Shapes: B walkers, U viewpoints."""
 
     viewpoints: Tensor  # (U,)
@@ -38,7 +38,7 @@ class Gatherings:
     seat: Tensor  # (B,) its number among those who stand there
 
     @classmethod
-    def of(cls, viewpoint: Tensor) -> Gatherings:
+    def of(cls, viewpoint: Tensor) -> WalkersByViewpoint:
         """Of walkers at viewpoints (B,)."""
         found, which, counts = torch.unique(viewpoint, return_inverse=True, return_counts=True)
         together = which.argsort(stable=True)
@@ -197,7 +197,7 @@ def _untiling(like: Tensor) -> Tensor:
     return torch.eye(4, dtype=like.dtype).repeat(TILES, 1)
 
 
-class Scene:
+class Observation:
     """The views and candidates of walkers. `channels` (B, D) says how much of each view feature they see.
 
     An album keeps products with what is seen; it is for walks from which nothing is learned.
@@ -205,7 +205,11 @@ class Scene:
     """
 
     def __init__(
-        self, observer: Observer, poses: Poses, channels: Tensor | None = None, album: Album | None = None
+        self,
+        observer: Observer,
+        poses: Poses,
+        channels: Tensor | None = None,
+        album: ProductCache | None = None,
     ) -> None:
         self.observer = observer
         self.poses = poses
@@ -222,11 +226,11 @@ class Scene:
         return possible
 
     @cached_property
-    def gatherings(self) -> Gatherings:
+    def gatherings(self) -> WalkersByViewpoint:
         """Who stands with whom."""
-        return Gatherings.of(self.poses.viewpoint)
+        return WalkersByViewpoint.of(self.poses.viewpoint)
 
-    def look(self, query: Tensor) -> tuple[Seen, Tensor]:
+    def look(self, query: Tensor) -> tuple[AttendedViews, Tensor]:
         """What is seen by attention with a query (B, F), and the weights (B, 36) of the views."""
         features, turned = self._split(query)
         four = self.observer.orientation_table[..., :4].to(query.dtype)
@@ -235,7 +239,7 @@ class Scene:
         # torch does not type it:
         seen, weights = _Look.apply(features, lean, self._panoramas, self._slots)  # type: ignore[no-untyped-call]
         facing = torch.bmm(weights[:, None], around)[:, 0]
-        return Seen(self._channelled(seen), facing, self.album is not None), weights
+        return AttendedViews(self._channelled(seen), facing, self.album is not None), weights
 
     def around(self, query: Tensor) -> Tensor:
         """(B, 36) the product of the feature of each view with a vector (B, D)."""
@@ -271,9 +275,9 @@ class Scene:
             candidates[..., : self._width] *= self.channels[:, None]
         return candidates
 
-    def taken(self, actions: Tensor) -> Taken:
+    def taken(self, actions: Tensor) -> ChosenActions:
         """The candidates that were chosen (B,)."""
-        return Taken(self.observer, self.poses, actions, self.channels, self.album)
+        return ChosenActions(self.observer, self.poses, actions, self.channels, self.album)
 
     @cached_property
     def _panoramas(self) -> Shown:
@@ -299,8 +303,8 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """Views that walkers have mixed by attention, before they are laid out. Shapes as in `Scene`."""
+class AttendedViews:
+    """Views that walkers have mixed by attention, before they are laid out. Shapes as in `Observation`."""
 
     features: Tensor  # (B, D)
     facing: Tensor  # (B, 4) before it is tiled
@@ -315,7 +319,7 @@ class Seen:
         """(B, F) laid out."""
         return torch.cat([self.features, self.facing.repeat(1, TILES)], dim=1)
 
-    def dropped(self, drop: nn.Module) -> Tensor | Seen:
+    def dropped(self, drop: nn.Module) -> Tensor | AttendedViews:
         """As a layer's input: laid out, with dropout; or as it is, where there is none."""
         return self if self.as_it_is else drop(self.numbers())
 
@@ -326,23 +330,23 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Taken:
-    """Candidates that walkers have chosen, before they are laid out. Shapes as in `Scene`."""
+class ChosenActions:
+    """Candidates that walkers have chosen, before they are laid out. Shapes as in `Observation`."""
 
     observer: Observer
     poses: Poses  # (B,) where they were chosen
     actions: Tensor  # (B,)
     channels: Tensor | None = None  # (B, D)
-    album: Album | None = None
+    album: ProductCache | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """(B, A) when laid out."""
         return len(self.actions), self.observer.candidate_width
 
-    def __getitem__(self, which: Tensor) -> Taken:
+    def __getitem__(self, which: Tensor) -> ChosenActions:
         channels = None if self.channels is None else self.channels[which]
-        return Taken(self.observer, self.poses[which], self.actions[which], channels, self.album)
+        return ChosenActions(self.observer, self.poses[which], self.actions[which], channels, self.album)
 
     def numbers(self) -> Tensor:
         """(B, A) laid out; zero for STOP."""
@@ -351,7 +355,7 @@ class Taken:
             shown[:, : self.channels.shape[1]] *= self.channels
         return shown
 
-    def dropped(self, drop: nn.Module) -> Tensor | Taken:
+    def dropped(self, drop: nn.Module) -> Tensor | ChosenActions:
         """As a layer's input: laid out, with dropout; or as it is, where products are kept."""
         return drop(self.numbers()) if self.album is None else self
 

@@ -46,15 +46,15 @@ def run(
         parts = lengths.tensor_split(min(len(lengths), -(-len(inputs) // _AT_A_TIME)))
         pieces = inputs.split_with_sizes([int(part.sum()) for part in parts])
         found = [
-            _at_once(lstm, piece, Order.of(part, reverse=reverse))
+            _at_once(lstm, piece, PackedOrder.of(part, reverse=reverse))
             for piece, part in zip(pieces, parts, strict=True)
         ]
         return torch.cat([states for states, _ in found]), torch.cat([ends for _, ends in found])
-    return _at_once(lstm, inputs, Order.of(lengths, reverse=reverse, given=given))
+    return _at_once(lstm, inputs, PackedOrder.of(lengths, reverse=reverse, given=given))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class PackedOrder:
     """Inputs sorted by step, and then by the length of their row.
 
     Shapes: B rows, S inputs of all, G of them that are not zeros.
@@ -67,7 +67,7 @@ class Order:
     last: Tensor  # (B,) the place of the input that each row ends with
 
     @classmethod
-    def of(cls, lengths: Tensor, *, reverse: bool, given: Tensor | None = None) -> Order:
+    def of(cls, lengths: Tensor, *, reverse: bool, given: Tensor | None = None) -> PackedOrder:
         """Of rows that lie end to end."""
         first = starts(lengths)
         last = first + lengths - 1
@@ -106,7 +106,7 @@ class Order:
         return torch.empty_like(values).index_copy_(0, self.places, values)
 
 
-def _at_once(lstm: nn.LSTM, inputs: Tensor | Product, order: Order) -> tuple[Tensor, Tensor]:
+def _at_once(lstm: nn.LSTM, inputs: Tensor | Product, order: PackedOrder) -> tuple[Tensor, Tensor]:
     on_inputs, on_states, bias, other_bias = weights = tuple(lstm.parameters())
     states: Tensor
     if isinstance(inputs, Tensor):
@@ -151,7 +151,7 @@ class _Run(Function):
         on_states: Tensor,  # (4 D, D)
         bias: Tensor,  # (4 D,)
         other_bias: Tensor,  # (4 D,)
-        order: Order,
+        order: PackedOrder,
     ) -> Tensor:  # (S, D)
         # Inputs are sorted, or the products with them: what is narrower, and has no zeros in it.
         ctx.narrow = inputs.shape[1] < len(on_inputs) and len(inputs) == len(order.places)
@@ -169,7 +169,7 @@ class _Run(Function):
     @once_differentiable
     def backward(ctx: Any, on_hidden: Tensor) -> tuple[Tensor | None, ...]:
         inputs, on_inputs, on_states, squashed_sums, hidden, cells, squashed = ctx.saved_tensors
-        order: Order = ctx.order
+        order: PackedOrder = ctx.order
         counts = order.counts
         on_hidden = on_hidden.index_select(0, order.places)
         on_sums = torch.empty_like(squashed_sums)
@@ -201,7 +201,7 @@ class _Run(Function):
         return gradient, of_inputs, of_states, on_bias, on_bias.clone(), None
 
 
-class BothWays(nn.Module):
+class BiLSTM(nn.Module):
     """A Bi-LSTM: one forth, one back. Shapes: B rows, S steps of all of them, D hidden units of both."""
 
     def __init__(self, inputs: int, hidden: int) -> None:

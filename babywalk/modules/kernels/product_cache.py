@@ -50,7 +50,7 @@ class _Page:
         self.count = needed
 
 
-class Album:
+class ProductCache:
     """Products of rows of tables with weights; valid until a weight changes."""
 
     def __init__(self) -> None:

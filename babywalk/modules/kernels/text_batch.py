@@ -12,28 +12,30 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from babywalk.modules.kernels.deferred_gradients import Ledger
-from babywalk.modules.text_encoder import Reading, Text
+from babywalk.modules.kernels.deferred_gradients import GradientAccumulator
+from babywalk.modules.text_encoder import EncodedText, Text
 
 _SHORT = 8  # words; texts up to here make one block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Readers:
+class TextBatch:
     """Every text has as many seats as it had walkers at first; who has stopped leaves a seat empty.
 
     Shapes: B walkers, R texts, the longest first, C seats for each, L words, D hidden units.
     """
 
     blocks: tuple[Text, ...]  # R texts in all
-    ledgers: tuple[tuple[Ledger, Ledger] | None, ...]  # words as rows and as columns; None without gradients
+    ledgers: tuple[
+        tuple[GradientAccumulator, GradientAccumulator] | None, ...
+    ]  # words as rows and as columns; None without gradients
     lengths: Tensor  # (R,) words
     summary: Tensor  # (R, D)
     copies: int  # C
     seats: Tensor  # (B,) below R C
 
     @classmethod
-    def of(cls, reading: Reading, which: Tensor | None = None, copies: int = 1) -> Readers:
+    def of(cls, reading: EncodedText, which: Tensor | None = None, copies: int = 1) -> TextBatch:
         """Of some texts (R,), or of all; the walkers of the first come first. All seats are taken."""
         which = torch.arange(len(reading.lengths)) if which is None else which
         order = reading.lengths[which].argsort(descending=True, stable=True)
@@ -47,7 +49,7 @@ class Readers:
     def __len__(self) -> int:
         return len(self.seats)
 
-    def __getitem__(self, which: Tensor) -> Readers:
+    def __getitem__(self, which: Tensor) -> TextBatch:
         seats = self.seats[which]
         read = torch.bincount(seats // self.copies, minlength=len(self.lengths)) > 0
         # Texts that nobody reads any more are put away when they are the most: each time costs a copy.
@@ -56,7 +58,7 @@ class Readers:
         place = read.cumsum(0) - 1
         parts = zip(self.blocks, read.split_with_sizes([len(block) for block in self.blocks]), strict=True)
         blocks = tuple(block[some.nonzero()[:, 0]] for block, some in parts if some.any())
-        return Readers(
+        return TextBatch(
             blocks,
             _ledgers(blocks),
             self.lengths[read],
@@ -136,6 +138,9 @@ def _alike(lengths: Tensor) -> list[int]:
     return sizes
 
 
-def _ledgers(blocks: tuple[Text, ...]) -> tuple[tuple[Ledger, Ledger] | None, ...]:
+def _ledgers(blocks: tuple[Text, ...]) -> tuple[tuple[GradientAccumulator, GradientAccumulator] | None, ...]:
     learned = torch.is_grad_enabled() and any(block.words.requires_grad for block in blocks)
-    return tuple((Ledger(block.words), Ledger(block.words.mT)) if learned else None for block in blocks)
+    return tuple(
+        (GradientAccumulator(block.words), GradientAccumulator(block.words.mT)) if learned else None
+        for block in blocks
+    )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
-from babywalk.common.ragged import Ragged, side_by_side
+from babywalk.common.ragged import Ragged, concat_within_rows
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.episodes.vocabulary import PADDING, Vocabulary
@@ -88,7 +88,7 @@ class Arena:
     def words(self, episodes: Index) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(B, L) the words of each instruction, cut off or filled up, and (B,) how many they are."""
         texts = self.task.texts_of(episodes)
-        rows = side_by_side([self.tokens.take(part) for part in texts.T])
+        rows = concat_within_rows([self.tokens.take(part) for part in texts.T])
         limit, padding = self.settings.words, self.vocabulary.numbers[PADDING]
         table = np.full((len(episodes), limit), padding, dtype=np.int32)
         shown = rows.padded(padding)[:, :limit]

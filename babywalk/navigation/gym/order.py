@@ -14,7 +14,7 @@ from babywalk.navigation.gym.arena import Arena
 EPISODE = "episode"  # the option of `reset` that names an episode
 
 
-class Order:
+class EpisodeOrder:
     """Shuffled episodes, epoch after epoch: each epoch holds every episode once, in an order of its own."""
 
     def __init__(self, arena: Arena) -> None:

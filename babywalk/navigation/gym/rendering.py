@@ -23,7 +23,7 @@ def check_render_mode(mode: str | None) -> None:
 
 def describe(walkers: Walkers, row: int) -> str:
     """Where one walker is, what it was told, and what it can do."""
-    if not walkers.begun:
+    if not walkers.run_config:
         raise ResetNeeded("There is nothing to render yet. Call reset() before render().")
     arena = walkers.arena
     houses, episode = arena.houses, arena.task[int(walkers.episode[row])]

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 from babywalk.navigation.gym.arena import Arena
-from babywalk.navigation.gym.order import Order
+from babywalk.navigation.gym.order import EpisodeOrder
 from babywalk.navigation.gym.rendering import RENDERING, check_render_mode, describe
 from babywalk.navigation.gym.settings import Settings
 from babywalk.navigation.gym.spaces import action_space, observation_space
@@ -32,7 +32,7 @@ class WalkEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self.observation_space = observation_space(self.arena)
         self.action_space = action_space(self.arena)
         self._walkers = Walkers(self.arena, 1)
-        self._order = Order(self.arena)
+        self._order = EpisodeOrder(self.arena)
         self._walking = False
 
     def reset(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from babywalk.common.errors import ConfigError
 from babywalk.navigation.gym.arena import Arena
-from babywalk.navigation.gym.order import Order
+from babywalk.navigation.gym.order import EpisodeOrder
 from babywalk.navigation.gym.rendering import RENDERING, check_render_mode, describe
 from babywalk.navigation.gym.settings import Settings
 from babywalk.navigation.gym.spaces import action_space, observation_space
@@ -37,7 +37,7 @@ class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
         self.num_envs = num_envs
         self.arena = Arena.of(Settings.of(settings))
         self._walkers = Walkers(self.arena, num_envs)
-        self._order = Order(self.arena)
+        self._order = EpisodeOrder(self.arena)
         self._ended: Flags = np.zeros(num_envs, dtype=bool)  # (B,) True where the last step ended the walk
         self.single_observation_space = observation_space(self.arena)
         self.single_action_space = action_space(self.arena)
@@ -63,7 +63,7 @@ class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
         self, actions: NDArray[np.int64]
     ) -> tuple[dict[str, Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Take one action each, or begin another walk where the last is over."""
-        if not self._walkers.begun:
+        if not self._walkers.run_config:
             raise ResetNeeded("There are no walks in progress. Call reset() before step().")
         chosen = np.asarray(actions, dtype=np.int64)
         if chosen.shape != (self.num_envs,):

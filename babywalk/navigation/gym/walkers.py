@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from babywalk.common.errors import ConfigError
 from babywalk.common.ragged import Ragged, starts
 from babywalk.navigation.gym.arena import Arena
-from babywalk.navigation.gym.rewards import REWARDS, Floats, Outcome
+from babywalk.navigation.gym.rewards import REWARDS, EpisodeOutcome, Floats
 from babywalk.navigation.measures import MEASURES, Pairs
 from babywalk.navigation.world import STOP, Poses, poses_at
 
@@ -20,7 +20,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class EnvStep:
     """What a step brought. Shapes: B walkers, zero or False for those that did not step."""
 
     rewards: Floats  # (B,)
@@ -63,7 +63,7 @@ class Walkers:
         return len(self.episode)
 
     @property
-    def begun(self) -> bool:
+    def run_config(self) -> bool:
         """Whether every walker has been put somewhere."""
         return bool(self.visited.all())
 
@@ -92,7 +92,7 @@ class Walkers:
         self._due[rows] = 0
         self._consult(rows)
 
-    def step(self, rows: Index, actions: Index) -> Step:
+    def step(self, rows: Index, actions: Index) -> EnvStep:
         """Let K walkers act; one whose action is not possible there stays put, and has used a step."""
         self._check(actions)
         before = self.distance
@@ -104,9 +104,9 @@ class Walkers:
         rewards: Floats = np.zeros(len(self))
         measures = self._measures(np.flatnonzero(terminated | truncated))
         if measures:
-            outcome = Outcome(before - self.distance, terminated, measures)
+            outcome = EpisodeOutcome(before - self.distance, terminated, measures)
             rewards = REWARDS[self.arena.settings.reward](outcome)
-        return Step(rewards, terminated, truncated, measures)
+        return EnvStep(rewards, terminated, truncated, measures)
 
     def observe(self) -> dict[str, Any]:
         """What each walker is shown, keyed as the observation space."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
-from babywalk.common.ragged import Integers, Ragged, spread, starts
+from babywalk.common.ragged import Integers, Ragged, ranges, starts
 
 
 def ready(houses: Houses, paths: Ragged, what: str) -> Ragged:
@@ -29,7 +29,7 @@ def without_stops(paths: Ragged) -> Ragged:
     before = np.maximum.reduceat(np.where(moving, np.arange(len(values)), -1), start)
     kept = np.maximum(before, start - 1) + 2 - start
     cut = starts(kept)
-    return Ragged(values[spread(start, kept, cut)], cut)
+    return Ragged(values[ranges(start, kept, cut)], cut)
 
 
 def filled(paths: Ragged, rows: Integers) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from scenes import NORTH, Place, around, boxes_of, house, thing
 from babywalk.assets.boxes import Box, ViewpointObjects
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.camera import FOCAL, rays
-from babywalk.buildings.objects.placing import TYPICAL_DISTANCE, Placed, Sights, place
+from babywalk.buildings.objects.placing import TYPICAL_DISTANCE, PlacedObjects, Sights, place
 from babywalk.buildings.objects.sightings import Sightings
 from babywalk.common.errors import DataError
 
@@ -34,7 +34,7 @@ def test_a_pixel_looks_where_the_pinhole_says(view: int, x: float, y: float, exp
     np.testing.assert_allclose(cosine, (ray * centre).sum(axis=1))
 
 
-def located(eyes: list[Place], *seen: ViewpointObjects) -> tuple[Sights, Placed]:
+def located(eyes: list[Place], *seen: ViewpointObjects) -> tuple[Sights, PlacedObjects]:
     houses = Houses.of([house(eyes)])
     sightings = Sightings.of(houses, seen)
     sights = Sights.of(sightings)

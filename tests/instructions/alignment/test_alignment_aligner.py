@@ -17,7 +17,7 @@ from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner
-from babywalk.instructions.alignment.alignment_examples import Told, told_by_people
+from babywalk.instructions.alignment.alignment_examples import AlignmentExamples, examples_from_people
 from babywalk.instructions.alignment.evaluation import compare_methods
 from babywalk.instructions.alignment.training import fit, train_aligner
 
@@ -31,7 +31,7 @@ CONFIG = AlignerConfig(at_least=1, width=16, hidden=32, epochs=12, batch=32, dro
 class Toy:
     houses: Houses
     features: ViewFeatures
-    told: Told
+    told: AlignmentExamples
     truth: Ragged
 
 
@@ -57,7 +57,7 @@ def toy() -> Toy:
         ends.append([*inner, 5])
         texts += [("walk", "to", COLOURS[colour[path[end]]]) for end in ends[-1]]
     pieces = Ragged(np.arange(len(texts), dtype=np.int32), 3 * np.arange(EPISODES + 1))
-    told = Told(
+    told = AlignmentExamples(
         Ragged.of(paths),
         np.zeros(EPISODES),
         np.arange(EPISODES),
@@ -141,12 +141,12 @@ def test_saved_and_loaded(toy: Toy, aligner: Aligner, tmp_path: Path) -> None:
 
 
 def test_equal_seeds_give_equal_weights(toy: Toy) -> None:
-    few = replace(CONFIG, epochs=1)
+    shortlist = replace(CONFIG, epochs=1)
     torch.manual_seed(1)
-    first = fit(toy.told, toy.houses, toy.features, few).network.state_dict()
+    first = fit(toy.told, toy.houses, toy.features, shortlist).network.state_dict()
     torch.manual_seed(2)
-    second = fit(toy.told, toy.houses, toy.features, few).network.state_dict()
-    other = fit(toy.told, toy.houses, toy.features, replace(few, seed=1)).network.state_dict()
+    second = fit(toy.told, toy.houses, toy.features, shortlist).network.state_dict()
+    other = fit(toy.told, toy.houses, toy.features, replace(shortlist, seed=1)).network.state_dict()
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not torch.equal(first["words.weight"], other["words.weight"])
 
@@ -186,7 +186,7 @@ def test_it_beats_proportion_by_ten_points_on_the_dollhouse(dollhouse: Path) -> 
     learned = train_aligner(dataset, "dollhouse", AlignerConfig(at_least=5, epochs=25))
     features = open_features(dollhouse, "dollhouse", dataset.houses)
     file = dollhouse / "fine_grained" / "FGR2R_val_seen.json"
-    told, truth = told_by_people(read_fine_grained(file), dataset.houses)
+    told, truth = examples_from_people(read_fine_grained(file), dataset.houses)
     placed = compare_methods(told, truth, dataset.houses, features, aligner=learned)
     assert placed["best"].exact > placed["proportional"].exact + 0.10
 
@@ -197,7 +197,7 @@ def test_even_blind_it_beats_proportion_by_five_points_on_people(real_data: Path
     dataset = Dataset(real_dataset)
     learned = train_aligner(dataset, "none", AlignerConfig(epochs=2))
     (file,) = real_data.rglob("FGR2R_val_seen.json")
-    told, truth = told_by_people(read_fine_grained(file), dataset.houses)
+    told, truth = examples_from_people(read_fine_grained(file), dataset.houses)
     features = open_features(real_dataset, "none", dataset.houses)
     placed = compare_methods(told, truth, dataset.houses, features, aligner=learned)
     assert placed["best"].exact > placed["proportional"].exact + 0.05

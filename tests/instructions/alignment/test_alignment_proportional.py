@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from babywalk.assets.fine_grained import read_fine_grained
 from babywalk.buildings.cache import load_houses
 from babywalk.common.ragged import Ragged
-from babywalk.instructions.alignment.alignment_examples import told_by_people
+from babywalk.instructions.alignment.alignment_examples import examples_from_people
 from babywalk.instructions.alignment.evaluation import evaluate_alignment
 from babywalk.instructions.alignment.proportional import proportional
 
@@ -58,7 +58,7 @@ def test_the_known_figures_of_fine_grained_r2r(real_data: Path) -> None:
     """Splitting by words places 40.5 % of people's inner ends exactly and 86.3 % within one viewpoint."""
     houses = load_houses(real_data / "connectivity")
     (file,) = real_data.rglob("FGR2R_val_seen.json")
-    told, truth = told_by_people(read_fine_grained(file), houses)
+    told, truth = examples_from_people(read_fine_grained(file), houses)
     placed = evaluate_alignment(proportional(told.word_counts, told.states), truth)
     assert placed.ends == 2755
     assert (round(100 * placed.exact, 1), round(100 * placed.within_one, 1)) == (40.5, 86.3)

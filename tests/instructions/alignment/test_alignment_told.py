@@ -12,10 +12,10 @@ from babywalk.episodes.joining import joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.instructions.alignment.aligning import align
 from babywalk.instructions.alignment.alignment_examples import (
+    examples_from_babysteps,
+    examples_from_people,
+    examples_from_walks,
     meetings,
-    told_by_babysteps,
-    told_by_people,
-    told_by_walks,
 )
 from babywalk.instructions.alignment.evaluation import evaluate_alignment
 from babywalk.instructions.babysteps import BabySteps
@@ -47,7 +47,7 @@ def steps(task: Task) -> BabySteps:
 
 
 def test_texts_of_walks_clause_by_clause(houses: Houses) -> None:
-    told = told_by_walks(placed(houses, walk("a", [0, 1, 2], 1, TEXTS)))
+    told = examples_from_walks(placed(houses, walk("a", [0, 1, 2], 1, TEXTS)))
     assert [" ".join(told.texts[piece]) for piece in told.pieces[0]] == [
         "leave the room",
         "go up the stairs",
@@ -66,7 +66,7 @@ def test_where_walks_of_a_chain_meet(task: Task) -> None:
 
 
 def test_clauses_of_baby_steps(steps: BabySteps) -> None:
-    told = told_by_babysteps(steps)
+    told = examples_from_babysteps(steps)
     assert told.earliest is None
     assert told.pieces.lengths.tolist() == [6]
     assert told.closes.tolist() == [True, False, True, False, True, True]
@@ -75,7 +75,7 @@ def test_clauses_of_baby_steps(steps: BabySteps) -> None:
 
 
 def test_joints_tell_where_a_walk_ends(steps: BabySteps) -> None:
-    told = told_by_babysteps(steps, joints=True)
+    told = examples_from_babysteps(steps, joints=True)
     assert told.earliest is not None
     assert told.latest is not None
     assert told.earliest.tolist() == [0, 0, 2, 0, 0, 0]
@@ -84,7 +84,7 @@ def test_joints_tell_where_a_walk_ends(steps: BabySteps) -> None:
 
 def test_sub_instructions_of_people(houses: Houses) -> None:
     parts = (SubInstruction(("go",), 0, 1), SubInstruction(("and", "stop"), 1, 2))
-    told, truth = told_by_people(
+    told, truth = examples_from_people(
         [FineGrainedWalk(walk("a", [3, 4, 5], 7, ["Go and stop.", "Not annotated."]), (parts, ()))], houses
     )
     assert len(told) == 1

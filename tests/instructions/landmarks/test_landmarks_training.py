@@ -66,11 +66,11 @@ def test_saved_and_loaded(
 
 
 def test_equal_seeds_give_equal_weights(planted: tuple[ViewFeatures, Ragged, NDArray[np.float32]]) -> None:
-    few = replace(CONFIG, epochs=1)
+    shortlist = replace(CONFIG, epochs=1)
     torch.manual_seed(5)
-    first = fit(*planted, NAMES, few)
+    first = fit(*planted, NAMES, shortlist)
     torch.manual_seed(6)
-    second, other = fit(*planted, NAMES, few), fit(*planted, NAMES, replace(few, seed=1))
+    second, other = fit(*planted, NAMES, shortlist), fit(*planted, NAMES, replace(shortlist, seed=1))
     np.testing.assert_array_equal(first.logits(planted[0]), second.logits(planted[0]))
     assert not np.array_equal(first.logits(planted[0]), other.logits(planted[0]))
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from babywalk.modules.kernels.deferred_gradients import Linear, LSTMCell, deferring
+from babywalk.modules.kernels.deferred_gradients import Linear, LSTMCell, deferred_gradients
 from babywalk.modules.kernels.lstm_gates import gated
 
 
@@ -46,7 +46,7 @@ def test_the_same_gradients_as_at_once(start: torch.Tensor) -> None:
     weights = [start, *walker.parameters()]
     plain = walker(start)
     expected = torch.autograd.grad(plain, weights)
-    with deferring(walker):
+    with deferred_gradients(walker):
         deferred = walker(start)
     assert torch.allclose(plain, deferred)
     found = torch.autograd.grad(deferred, weights)
@@ -60,7 +60,7 @@ def test_a_part_that_is_nothing_is_all_zeros(start: torch.Tensor, steps: int) ->
     plain = walker(start, steps=steps)
     assert torch.equal(plain, walker(start, nothing=True, steps=steps))
     expected = torch.autograd.grad(plain, weights)
-    with deferring(walker):
+    with deferred_gradients(walker):
         deferred = walker(start, nothing=True, steps=steps)
     assert torch.allclose(plain, deferred)
     found = torch.autograd.grad(deferred, weights)
@@ -70,9 +70,9 @@ def test_a_part_that_is_nothing_is_all_zeros(start: torch.Tensor, steps: int) ->
 def test_two_walks_in_one_loss_add_up(start: torch.Tensor) -> None:
     walker = Walker()
     expected = torch.autograd.grad(walker(start) + walker(start[:2]), list(walker.parameters()))
-    with deferring(walker):
+    with deferred_gradients(walker):
         first = walker(start)
-    with deferring(walker):
+    with deferred_gradients(walker):
         second = walker(start[:2])
     (first + second).backward()
     for weight, gradient in zip(walker.parameters(), expected, strict=True):
@@ -85,7 +85,7 @@ def test_what_is_walked_anew_forgets_what_was_never_settled(start: torch.Tensor)
     walker = Walker()
     expected = torch.autograd.grad(walker(start), list(walker.parameters()))
     for _ in range(2):
-        with deferring(walker):
+        with deferred_gradients(walker):
             walker(start)
             loss = walker(start)
         found = torch.autograd.grad(loss, list(walker.parameters()))
@@ -95,7 +95,7 @@ def test_what_is_walked_anew_forgets_what_was_never_settled(start: torch.Tensor)
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
 def test_without_gradients_nothing_is_deferred(mode: type, start: torch.Tensor) -> None:
     walker = Walker()
-    with mode(), deferring(walker):
+    with mode(), deferred_gradients(walker):
         found = walker(start)
         assert walker.query.ledger is None
     assert torch.allclose(found, walker(start))
@@ -103,7 +103,7 @@ def test_without_gradients_nothing_is_deferred(mode: type, start: torch.Tensor) 
 
 def test_an_error_on_the_way_closes_the_layers() -> None:
     walker = Walker()
-    with pytest.raises(ValueError, match="stumbled"), deferring(walker):
+    with pytest.raises(ValueError, match="stumbled"), deferred_gradients(walker):
         raise ValueError("stumbled")
     assert walker.query.ledger is None
     assert walker.lstm.ledgers is None

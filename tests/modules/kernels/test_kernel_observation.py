@@ -10,8 +10,8 @@ from builders import connectivity
 from babywalk.buildings.houses import Houses
 from babywalk.modules.kernels import observation as scenes
 from babywalk.modules.kernels.dropout import Dropout
-from babywalk.modules.kernels.observation import Gatherings, Scene, Shown
-from babywalk.modules.kernels.product_cache import Album
+from babywalk.modules.kernels.observation import Observation, Shown, WalkersByViewpoint
+from babywalk.modules.kernels.product_cache import ProductCache
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import Poses, World
 
@@ -19,7 +19,7 @@ WIDTH = 3
 
 
 @pytest.fixture(params=["plain", "ahead", "channels", "blind"])
-def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scene:
+def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Observation:
     """Walkers at a star's middle and tips, some of them at the same place; laid out two places at a time."""
     monkeypatch.setattr(scenes, "_AT_A_TIME", 36 * WIDTH * 2)
     width = 0 if request.param == "blind" else WIDTH
@@ -32,21 +32,23 @@ def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Sc
     observer = Observer.over(world, random.random((5, 36, width)).astype(np.float16), ahead).to("cpu")
     poses = Poses(torch.tensor([1, 0, 0, 4, 3, 0, 2]), torch.tensor([12, 3, 35, 20, 13, 3, 7]))
     channels = torch.rand(7, WIDTH) if request.param == "channels" else None
-    return Scene(observer, poses, channels)
+    return Observation(observer, poses, channels)
 
 
-def laid_out(scene: Scene) -> torch.Tensor:
+def laid_out(scene: Observation) -> torch.Tensor:
     views = scene.observer.views(scene.poses)
     if scene.channels is not None:
         views[..., :WIDTH] *= scene.channels[:, None]
     return views.double()
 
 
-def doubled(scene: Scene) -> Scene:
-    return Scene(scene.observer, scene.poses, None if scene.channels is None else scene.channels.double())
+def doubled(scene: Observation) -> Observation:
+    return Observation(
+        scene.observer, scene.poses, None if scene.channels is None else scene.channels.double()
+    )
 
 
-def test_looking_as_at_views_laid_out(scene: Scene) -> None:
+def test_looking_as_at_views_laid_out(scene: Observation) -> None:
     torch.manual_seed(0)
     query = torch.randn(7, scene.observer.view_width, dtype=torch.float64, requires_grad=True)
     views = laid_out(scene)
@@ -66,7 +68,7 @@ def test_looking_as_at_views_laid_out(scene: Scene) -> None:
     assert torch.allclose(found, wanted, atol=1e-6)
 
 
-def test_comparing_as_with_candidates_laid_out(scene: Scene) -> None:
+def test_comparing_as_with_candidates_laid_out(scene: Observation) -> None:
     torch.manual_seed(0)
     wanted = torch.randn(7, scene.observer.candidate_width, dtype=torch.float64, requires_grad=True)
     found = doubled(scene).compare(wanted)
@@ -77,21 +79,21 @@ def test_comparing_as_with_candidates_laid_out(scene: Scene) -> None:
     assert torch.allclose(*gradients, atol=1e-6)
 
 
-def test_what_was_taken_is_one_of_the_candidates(scene: Scene) -> None:
+def test_what_was_taken_is_one_of_the_candidates(scene: Observation) -> None:
     actions = torch.tensor([1, 0, 3, 1, 0, 2, 1])
     assert torch.equal(scene.taken(actions).numbers(), scene.candidates()[torch.arange(7), actions])
     assert not scene.taken(actions)[torch.tensor([1, 4])].numbers().any()  # STOP
 
 
-def test_products_of_what_was_taken_are_kept(scene: Scene) -> None:
+def test_products_of_what_was_taken_are_kept(scene: Observation) -> None:
     """Also when some of them were made before, and for two weights side by side."""
     if scene.channels is not None:  # which are of walks that learn
         return
     torch.manual_seed(0)
     weights = torch.randn(4, scene.observer.candidate_width), torch.randn(5, scene.observer.candidate_width)
-    album = Album()
+    album = ProductCache()
     for actions in (torch.tensor([1, 0, 3, 1, 0, 2, 1]), torch.tensor([2, 1, 3, 0, 1, 3, 1])):
-        taken = Scene(scene.observer, scene.poses, album=album).taken(actions)
+        taken = Observation(scene.observer, scene.poses, album=album).taken(actions)
         plain = scene.taken(actions)
         assert taken.shape == plain.numbers().shape
         for weight in weights:
@@ -101,7 +103,7 @@ def test_products_of_what_was_taken_are_kept(scene: Scene) -> None:
         assert isinstance(plain.dropped(Dropout(0.5)), torch.Tensor)
 
 
-def test_products_of_what_was_seen(scene: Scene) -> None:
+def test_products_of_what_was_seen(scene: Observation) -> None:
     """Without tiling what lies around, and, where nothing is learned, without laying it out."""
     torch.manual_seed(0)
     query, weight = torch.randn(7, scene.observer.view_width), torch.randn(4, scene.observer.view_width)
@@ -110,13 +112,13 @@ def test_products_of_what_was_seen(scene: Scene) -> None:
     assert torch.allclose(seen.through(weight), seen.numbers() @ weight.t(), atol=1e-4)
     assert isinstance(seen.dropped(Dropout(0.5)), torch.Tensor)
     if scene.channels is None:
-        kept, _ = Scene(scene.observer, scene.poses, album=Album()).look(query)
+        kept, _ = Observation(scene.observer, scene.poses, album=ProductCache()).look(query)
         assert kept.dropped(Dropout(0.5)) is kept
 
 
 def test_who_stands_with_whom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scenes, "_AT_A_TIME", 6)
-    found = Gatherings.of(torch.tensor([5, 3, 5, 9, 3, 5]))
+    found = WalkersByViewpoint.of(torch.tensor([5, 3, 5, 9, 3, 5]))
     assert found.viewpoints.tolist() == [5, 3, 9]
     assert found.crowd.tolist() == [3, 2, 1]
     slots = found.slots(3)

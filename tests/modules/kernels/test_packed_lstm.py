@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
 from babywalk.modules.kernels import packed_lstm
-from babywalk.modules.kernels.packed_lstm import BothWays, run
+from babywalk.modules.kernels.packed_lstm import BiLSTM, run
 
 LENGTHS = st.lists(st.integers(1, 7), min_size=1, max_size=9)
 unhurried = settings(deadline=None)  # a machine may have other things to do
@@ -76,7 +76,7 @@ def test_few_rows_at_a_time_run_as_all_do(lengths: list[int], reverse: bool, som
 @unhurried
 @given(LENGTHS)
 def test_both_ways_as_a_bidirectional_one_does(lengths: list[int]) -> None:
-    ours, theirs = BothWays(3, 4).double(), nn.LSTM(3, 2, bidirectional=True).double()
+    ours, theirs = BiLSTM(3, 4).double(), nn.LSTM(3, 2, bidirectional=True).double()
     forth, back = ours.forth.state_dict(), ours.back.state_dict()
     theirs.load_state_dict({**forth, **{f"{name}_reverse": weight for name, weight in back.items()}})
     inputs = rows(lengths)

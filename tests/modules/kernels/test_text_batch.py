@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import torch
 
-from babywalk.modules.kernels.text_batch import Readers
-from babywalk.modules.text_encoder import Reading
+from babywalk.modules.kernels.text_batch import TextBatch
+from babywalk.modules.text_encoder import EncodedText
 
 LENGTHS = [3, 20, 1, 15]
 
 
-def reading() -> Reading:
+def reading() -> EncodedText:
     torch.manual_seed(0)
     words = torch.randn(sum(LENGTHS), 5, dtype=torch.float64, requires_grad=True)
     summary = torch.randn(len(LENGTHS), 5, dtype=torch.float64)
-    return Reading(words, torch.tensor(LENGTHS), summary, torch.arange(sum(LENGTHS)))
+    return EncodedText(words, torch.tensor(LENGTHS), summary, torch.arange(sum(LENGTHS)))
 
 
-def check(readers: Readers, rows: list[int], read: Reading) -> None:
+def check(readers: TextBatch, rows: list[int], read: EncodedText) -> None:
     """As if each walker had a copy of its text."""
     own = read[torch.tensor(rows)].words
     longest = own.shape[1]
@@ -39,7 +39,7 @@ def check(readers: Readers, rows: list[int], read: Reading) -> None:
 
 def test_several_read_the_same_text_and_some_leave() -> None:
     read = reading()
-    readers = Readers.of(read, copies=2)
+    readers = TextBatch.of(read, copies=2)
     check(readers, [0, 0, 1, 1, 2, 2, 3, 3], read)
     fewer = readers[torch.tensor([0, 1, 3, 6])]
     check(fewer, [0, 0, 1, 3], read)
@@ -52,11 +52,11 @@ def test_several_read_the_same_text_and_some_leave() -> None:
 
 def test_some_texts_in_any_order() -> None:
     read = reading()
-    check(Readers.of(read, torch.tensor([2, 3, 2])), [2, 3, 2], read)
+    check(TextBatch.of(read, torch.tensor([2, 3, 2])), [2, 3, 2], read)
 
 
 def test_a_block_has_texts_of_about_one_length() -> None:
-    blocks = Readers.of(reading()).blocks
+    blocks = TextBatch.of(reading()).blocks
     # 15 is more than half of 20, 3 is not; short ones lie together.
     assert [tuple(block.words.shape[:2]) for block in blocks] == [(2, 20), (2, 3)]
     blanks = [int((block.words == 0).all(dim=2).sum()) for block in blocks]
@@ -66,7 +66,7 @@ def test_a_block_has_texts_of_about_one_length() -> None:
 def test_without_gradients_words_are_used_as_they_are() -> None:
     with torch.inference_mode():
         read = reading()
-        readers = Readers.of(read, copies=3)
+        readers = TextBatch.of(read, copies=3)
         assert not any(readers.ledgers)
         query = torch.ones(12, 5, dtype=torch.float64)
         expected = read[torch.arange(4)].words.sum(dim=2).repeat_interleave(3, 0)

@@ -114,12 +114,12 @@ def test_all_walkers_share_one_epoch(make_vec) -> None:
     together = make_vec(num_envs=7)
     count = len(together.arena.task)
     _, infos = together.reset(seed=1)
-    begun = list(infos["id"])
-    while len(begun) < count:
+    run_config = list(infos["id"])
+    while len(run_config) < count:
         together.step(np.zeros(7, dtype=int))  # all STOP
         *_, infos = together.step(np.zeros(7, dtype=int))  # all begin again
-        begun += list(infos["id"])
-    assert len(set(begun[:count])) == count
+        run_config += list(infos["id"])
+    assert len(set(run_config[:count])) == count
 
 
 def test_one_seed_gives_one_walk_of_the_whole_batch(make_vec) -> None:
