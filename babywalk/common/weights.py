@@ -1,4 +1,7 @@
-"""Tensors in files: safetensors, numbers and a header of text, and nothing that could run."""
+"""Weights in safetensors files, for every model: numbers and a JSON header, nothing that is ever executed.
+
+Loading is strict: a weight that is missing, left over, of another shape or dtype, or not finite is an error.
+"""
 
 from __future__ import annotations
 
@@ -9,50 +12,81 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from babywalk.common.errors import DataError
-from babywalk.common.files import replacing
+from babywalk.common.errors import DataError, shortlist
+from babywalk.common.files import atomic_write
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 _HEADER = "babywalk"
 
 
 def write_tensors(file: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any] | None = None) -> None:
-    """Replace a file, atomically; `about` becomes its header."""
+    """Write tensors, replacing the file atomically; `about` becomes its header."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    kept = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     header = None if about is None else {_HEADER: json.dumps(about)}
-    with replacing(file) as temporary:
+    with atomic_write(file) as temporary:
         try:
-            save_file(kept, temporary, metadata=header)
+            save_file(contiguous, temporary, metadata=header)
         except SafetensorError as error:
-            # What the system said, as everyone else says it: a full disk is not a matter of tensors.
+            # An error of the system, such as a full disk, is raised as the OSError it is.
             number = re.search(r"os error (\d+)", str(error))
             if number is None:
                 raise DataError(f"{file}: cannot be written ({error}).") from None
             raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
 
 
-def read_tensors(file: Path, form: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the header of a file of ours, which must be of one form."""
+def read_tensors(file: Path, form: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the header of a file, on the CPU; with `form`, the header's "format" must be that."""
     from safetensors import SafetensorError, safe_open
 
     if not file.is_file():
-        raise DataError(f"{file}: there is no such file.")
+        raise DataError(f"{file}: file not found.")
     try:
-        with safe_open(file, framework="pt") as opened:
+        with safe_open(file, framework="pt", device="cpu") as opened:
             about = json.loads((opened.metadata() or {}).get(_HEADER, "{}"))
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
-        raise DataError(f"{file}: is no safetensors file of BabyWalk ({error}).") from None
+        raise DataError(f"{file}: is not a safetensors file of BabyWalk ({error}).") from None
+    if form is None:
+        return tensors, about
     if not isinstance(about, dict):
-        raise DataError(f"{file}: the header is no table; expected one of {form!r}.")
+        raise DataError(f"{file}: the header is not a table; expected one of {form!r}.")
     found = about.get("format")
     if found != form:
-        alike = isinstance(found, str) and found.rpartition(" ")[0] == form.rpartition(" ")[0]
-        why = " It was written by another version of BabyWalk: use it with that one." if alike else ""
-        raise DataError(f"{file}: holds {found!r}; expected {form!r}.{why}")
+        same_kind = isinstance(found, str) and found.rpartition(" ")[0] == form.rpartition(" ")[0]
+        hint = " It was written by another version of BabyWalk: use it with that one." if same_kind else ""
+        raise DataError(f"{file}: has the format {found!r}; expected {form!r}.{hint}")
     return tensors, about
+
+
+def load_state(module: nn.Module, tensors: Mapping[str, Tensor], file: Path) -> None:
+    """Load weights into a module: all of them and no others, float16 converted to the module's own dtype.
+
+    `file` is where they were read, for the error message. On an error the module is left as it was.
+    """
+    import torch
+
+    own = module.state_dict()
+    missing, extra = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
+    if missing or extra:
+        raise DataError(
+            f"{file}: weights missing: {shortlist(missing) or 'none'}; "
+            f"left over: {shortlist(extra) or 'none'}."
+        )
+    for name, tensor in tensors.items():
+        if tensor.shape != own[name].shape:
+            raise DataError(
+                f"{file}: weight {name!r} has the shape {tuple(tensor.shape)}; "
+                f"expected {tuple(own[name].shape)}. It was trained with other words, features or sizes."
+            )
+        if tensor.dtype not in (own[name].dtype, torch.float16):
+            raise DataError(f"{file}: weight {name!r} is {tensor.dtype}; expected {own[name].dtype}.")
+        if not tensor.isfinite().all():
+            raise DataError(
+                f"{file}: weight {name!r} contains NaN or infinity. Use a model from before it diverged."
+            )
+    module.load_state_dict(dict(tensors))

@@ -193,7 +193,7 @@ def test_loading_is_strict(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'first_state\.weight' holds what is no number\. Take a model of"):
         load_model(file)
     for about, message in (
-        ([], "the header is no table"),
+        ([], "the header is not a table"),
         ({"format": "babywalk model 1", "facts": {}}, "has no field 'policy'; expected a table"),
         ({"policy": {"hidden": "wide"}}, "hidden = 'wide' should be a whole number"),
         ({"policy": {"hiden": 8}}, "hiden is not known. Did you mean hidden?"),
@@ -205,12 +205,12 @@ def test_loading_is_strict(tmp_path: Path) -> None:
         with pytest.raises(BabyWalkError, match=re.escape(message)):
             load_model(file)
     save_file(tensors, file)
-    with pytest.raises(DataError, match="holds None; expected 'babywalk model 1'"):
+    with pytest.raises(DataError, match="has the format None; expected 'babywalk model 1'"):
         load_model(file)
     file.write_bytes(b"\x80\x04pickle?")
-    with pytest.raises(DataError, match="is no safetensors file of BabyWalk"):
+    with pytest.raises(DataError, match="is not a safetensors file of BabyWalk"):
         load_model(file)
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match="file not found"):
         load_model(tmp_path / "none.safetensors")
 
 
