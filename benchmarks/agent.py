@@ -32,7 +32,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from babywalk.agents.learned import walk_lessons
 from babywalk.agents.presets import AGENTS, PRESETS
-from babywalk.common.runtime import keep_memory
+from babywalk.common.runtime import retain_freed_memory
 from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.decoding.rollout import Rollout
 from babywalk.episodes.dataset import Dataset
@@ -310,7 +310,7 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    keep_memory()  # as the command line does
+    retain_freed_memory()  # as the command line does
     torch.set_num_threads(1 if options.busy else options.threads)
     scene = Scene(
         options.data, quick=options.quick, busy=options.busy, seed=options.seed, times=options.times

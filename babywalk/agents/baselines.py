@@ -37,13 +37,13 @@ class StopAgent:
 
 
 @dataclass(frozen=True)
-class ShortestAgent:
+class OracleAgent:
     """Knows the goal and walks the shortest way to it."""
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """Shortest ways to the goals."""
         if not task.walks.has_goals:
-            raise ConfigError(f"The 'shortest' agent needs goals, and {task.split} has none.")
+            raise ConfigError(f"The 'oracle' agent needs goals, and {task.split} has none.")
         world, teacher = World.of(task.houses), Teacher.of(task.houses)
         goals = task.paths.lasts[task.chain_of(episodes)]
         poses = starts(task, episodes)
@@ -102,8 +102,8 @@ def _neighbours_ahead(world: World) -> NDArray[np.int64]:
 
 
 # Each from a seed, which only the random one looks at.
-SIMPLE_AGENTS: dict[str, Callable[[int], Agent]] = {
+BASELINES: dict[str, Callable[[int], Agent]] = {
     "stop": lambda _: StopAgent(),
     "random": RandomAgent,
-    "shortest": lambda _: ShortestAgent(),
+    "oracle": lambda _: OracleAgent(),
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from babywalk.agents.presets import AGENTS, PRESETS
-from babywalk.common.config import differing, from_table, merged
+from babywalk.common.config import differing_settings, from_table, merged
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.files import read_toml
 from babywalk.training.config import TrainingConfig
@@ -105,6 +105,6 @@ def beginning(
                 "Leave --preset out, or begin another run."
             )
     config = run_config.config(over)
-    changed = differing(config, run_config.config())
+    changed = differing_settings(config, run_config.config())
     refuse_changes(run, [name for name in changed if name.partition(".")[0] in FOR_GOOD])
     return Beginning(config, run_config.recipe, run_config.preset, tuple(changed))

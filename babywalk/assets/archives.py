@@ -15,7 +15,7 @@ from pathlib import Path, PureWindowsPath
 from typing import IO, Any, Literal
 
 from babywalk.common.errors import DataError
-from babywalk.common.files import replacing_folder
+from babywalk.common.files import atomic_folder
 from babywalk.common.progress import byte_progress
 
 MOST_TIMES = 250  # the size of the archive; the files of this field unpack to at most some 50 times theirs
@@ -50,7 +50,7 @@ def unpack(archive: Path, folder: Path, *, kind: Literal["zip", "tar.gz"], insid
     """
     reader = _Zip if kind == "zip" else _Tar
     try:
-        with closing(reader(archive)) as source, replacing_folder(folder) as temporary:
+        with closing(reader(archive)) as source, atomic_folder(folder) as temporary:
             if not _unpack(source, archive, temporary, inside):
                 where = f"no file in a folder {inside!r}" if inside else "no file"
                 raise DataError(f"{archive}: holds {where}.")

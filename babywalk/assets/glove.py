@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from babywalk.assets.records import lines
 from babywalk.common.errors import DataError, shortlist
-from babywalk.common.files import replacing, write_text
+from babywalk.common.files import atomic_write, write_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +47,7 @@ def read_glove(vocab: Path, array: Path) -> WordVectors:
 def write_glove(vocab: Path, array: Path, vectors: WordVectors) -> None:
     """Write a vocabulary and its array in the raw format."""
     write_text(vocab, "".join(f"{word}\n" for word in vectors.words))
-    with replacing(array) as temporary, temporary.open("wb") as file:
+    with atomic_write(array) as temporary, temporary.open("wb") as file:
         np.lib.format.write_array(file, np.ascontiguousarray(vectors.vectors, np.float32), allow_pickle=False)
 
 

@@ -17,7 +17,7 @@ import babywalk
 from babywalk.assets.layout import CACHE
 from babywalk.assets.records import Record
 from babywalk.common.errors import DataError
-from babywalk.common.files import read_json, replacing_folder, sha256, write_json
+from babywalk.common.files import atomic_folder, read_json, sha256, write_json
 from babywalk.common.progress import progress
 
 MANIFEST = "manifest.json"
@@ -36,7 +36,7 @@ def component(
     folder: Path, what: str, *, notes: Sequence[str] = (), details: Mapping[str, Any] | None = None
 ) -> Iterator[Draft]:
     """Write a component: fill the draft's folder; it takes its place, with a manifest, if all went well."""
-    with replacing_folder(folder) as temporary:
+    with atomic_folder(folder) as temporary:
         draft = Draft(temporary, dict(details or {}))
         yield draft
         files = sorted(file for file in temporary.rglob("*") if file.is_file())

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.common.errors import DataError
-from babywalk.common.files import replacing
+from babywalk.common.files import atomic_write
 
 COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features")
 VIEWS = 36
@@ -63,7 +63,7 @@ def read_view_features(file: Path) -> Iterator[Panorama]:
 
 def write_view_features(file: Path, panoramas: Iterable[Panorama]) -> None:
     """Write panoramas in the raw format, one by one."""
-    with replacing(file) as temporary, temporary.open("wb", buffering=_BUFFER) as lines:
+    with atomic_write(file) as temporary, temporary.open("wb", buffering=_BUFFER) as lines:
         for panorama in panoramas:
             features = binascii.b2a_base64(panorama.views.astype(_FLOATS).tobytes(), newline=False)
             names = f"{panorama.scan}\t{panorama.viewpoint}".encode()

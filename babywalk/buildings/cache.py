@@ -16,7 +16,7 @@ import numpy as np
 
 from babywalk.assets.connectivity import connectivity_files, read_connectivity
 from babywalk.buildings.houses import Houses
-from babywalk.common.files import read_bytes, replacing
+from babywalk.common.files import atomic_write, read_bytes
 from babywalk.common.progress import progress
 
 _VERSION = "1"  # changes with the meaning of any table of Houses
@@ -46,7 +46,7 @@ def _key(files: list[Path]) -> str:
 
 
 def _write(file: Path, houses: Houses) -> None:
-    with replacing(file) as temporary, temporary.open("wb") as out:
+    with atomic_write(file) as temporary, temporary.open("wb") as out:
         np.savez(
             out,
             scans=np.array(houses.scans),

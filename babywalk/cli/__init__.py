@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from babywalk.cli import agents, data, language, results
 from babywalk.cli.options import USER_ERROR, Parser, command
 from babywalk.common.errors import BabyWalkError
-from babywalk.common.runtime import keep_memory
+from babywalk.common.runtime import retain_freed_memory
 from babywalk.common.version import __version__
 
 INTERRUPTED = 130
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. Bad input is one sentence on standard error and code 2."""
     _settle_streams()
     options = _parser().parse_args(arguments)
-    keep_memory()
+    retain_freed_memory()
     try:
         options.run_command(options)
         sys.stdout.flush()

@@ -15,17 +15,17 @@ from babywalk.cli.options import (
     add_json,
     add_split,
     add_text,
+    comma_separated,
     command,
     degrees,
-    parted,
-    quoted,
-    say,
-    say_json,
-    some_path,
+    non_empty_path,
+    print_json,
+    print_line,
+    shell_quoted,
 )
 from babywalk.common.errors import ConfigError
 from babywalk.common.files import check_folder
-from babywalk.common.progress import tell
+from babywalk.common.progress import log_line
 
 
 def add_commands(commands: Any) -> None:
@@ -55,7 +55,7 @@ def _add_train(commands: Any) -> None:
     add_data(train)
     train.add_argument(
         "--run",
-        type=some_path,
+        type=non_empty_path,
         metavar="DIR",
         help="where the run is kept (default: runs/ and the agent or recipe, and the task if it is given)",
     )
@@ -110,14 +110,14 @@ def _train(options: argparse.Namespace) -> None:
             resume=options.resume,
         )
     if options.json:
-        say_json(asdict(done))
+        print_json(asdict(done))
         return
     for stage, best in done.bests.items():
-        say(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
-    say(f"The model is {run / 'model.safetensors'}, after {done.total:,} iterations.")
+        print_line(f"  {stage:<12} best validation SDTW {100 * best:.1f}")
+    print_line(f"The model is {run / 'model.safetensors'}, after {done.total:,} iterations.")
     tasks = ",".join(dict.fromkeys(["r2r", read_run_config(run).config().task]))
-    say(
-        f"Next: babywalk evaluate {quoted(run)} --data {quoted(options.data)} --on {tasks} --split val_unseen"
+    print_line(
+        f"Next: babywalk evaluate {shell_quoted(run)} --data {shell_quoted(options.data)} --tasks {tasks} --split val_unseen"
     )
 
 
@@ -130,7 +130,7 @@ def _resumable(run: Path) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, OSError):
         if is_run(run):
-            tell(f"{run}: is kept. To go on with it, give the same command and --resume.")
+            log_line(f"{run}: is kept. To go on with it, give the same command and --resume.")
         raise
 
 
@@ -158,9 +158,9 @@ def _curves(options: argparse.Namespace) -> None:
 
     found = learning_curves(options.runs, options.out, options.measure)
     if options.json:
-        say_json([asdict(run) for run in found])
+        print_json([asdict(run) for run in found])
         return
-    say(f"Drawn in {options.out}")
+    print_line(f"Drawn in {options.out}")
 
 
 def _add_publish(commands: Any) -> None:
@@ -168,7 +168,7 @@ def _add_publish(commands: Any) -> None:
         commands,
         "publish",
         "write a run's weights and a model card made from facts",
-        "babywalk publish runs/babywalk weights/babywalk --on r2r,r4r --split val_unseen",
+        "babywalk publish runs/babywalk weights/babywalk --tasks r2r,r4r --split val_unseen",
         "babywalk publish runs/babywalk weights/small --precision float16 --results result.json",
     )
     publish.add_argument("model", type=Path, metavar="RUN", help="a run's directory")
@@ -178,7 +178,9 @@ def _add_publish(commands: Any) -> None:
         "--precision", default="float32", help="of the file: float32 (default) or float16, half as large"
     )
     publish.add_argument(
-        "--on", metavar="TASKS", help="tasks, with commas between, on which the card says how well it walks"
+        "--tasks",
+        metavar="TASKS",
+        help="tasks, with commas between, on which the card says how well it walks",
     )
     add_split(publish, default="val_unseen")
     publish.add_argument(
@@ -195,22 +197,26 @@ def _add_publish(commands: Any) -> None:
 
 def _publish(options: argparse.Namespace) -> None:
     from babywalk.commands.publish import publish
-    from babywalk.common.tables import size
+    from babywalk.common.tables import format_bytes
 
     done = publish(
         options.model,
         options.folder,
         data=options.data,
         precision=options.precision,
-        tasks=parted(options.on) if options.on else (),
+        tasks=comma_separated(options.tasks) if options.tasks else (),
         split=options.split,
         results=options.results,
     )
     if options.json:
-        say_json(asdict(done))
+        print_json(asdict(done))
         return
-    say(f"{done.folder}: model.safetensors ({size(done.bytes)}) and README.md, which you may want to read.")
-    say(f"Next: babywalk evaluate {quoted(done.folder)} --data DATA --on r4r --split val_unseen")
+    print_line(
+        f"{done.folder}: model.safetensors ({format_bytes(done.bytes)}) and README.md, which you may want to read."
+    )
+    print_line(
+        f"Next: babywalk evaluate {shell_quoted(done.folder)} --data DATA --tasks r4r --split val_unseen"
+    )
 
 
 def _add_follow(commands: Any) -> None:
@@ -259,19 +265,21 @@ def _follow(options: argparse.Namespace) -> None:
         picture=options.picture,
     )
     if options.json:
-        say_json(asdict(found))
+        print_json(asdict(found))
         return
     for number, step in enumerate(found.steps):
-        say(f"{number + 1}  {step}")
+        print_line(f"{number + 1}  {step}")
         for move in found.moves:
             if move.step == number:
                 read = ", ".join(word for word, _ in sorted(move.words, key=lambda pair: -pair[1])[:3])
-                say(f"   {move.at} -> {move.to or 'STOP':<12} {move.probability:4.0%}  read: {read}")
+                print_line(f"   {move.at} -> {move.to or 'STOP':<12} {move.probability:4.0%}  read: {read}")
     for number, left in enumerate(found.unread):
         if left:
-            say(f"Step {number + 1} is longer than the agent reads: its last {len(left)} words are left out.")
+            print_line(
+                f"Step {number + 1} is longer than the agent reads: its last {len(left)} words are left out."
+            )
     if found.unknown:
-        say(f"Not known to the agent: {', '.join(found.unknown)}.")
-    say(f"Path: {' '.join(found.path)}")
+        print_line(f"Not known to the agent: {', '.join(found.unknown)}.")
+    print_line(f"Path: {' '.join(found.path)}")
     if options.picture:
-        say(f"Drawn in {options.picture}")
+        print_line(f"Drawn in {options.picture}")

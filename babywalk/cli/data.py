@@ -15,12 +15,12 @@ from babywalk.cli.options import (
     add_json,
     add_seed,
     add_split,
-    cell,
     command,
     named_file,
-    quoted,
-    say,
-    say_json,
+    print_json,
+    print_line,
+    shell_quoted,
+    table_cell,
 )
 from babywalk.common.errors import ConfigError
 
@@ -135,11 +135,11 @@ def _data_import(options: argparse.Namespace) -> None:
 
 def _say_imported(made: Any, options: argparse.Namespace, then: str) -> None:
     if options.json:
-        say_json(asdict(made))
+        print_json(asdict(made))
         return
     for line in made.lines:
-        say(f"  {line}")
-    say(f"The data are in {made.folder}. Next: {then}")
+        print_line(f"  {line}")
+    print_line(f"The data are in {made.folder}. Next: {then}")
 
 
 def _add_build(commands: Any) -> None:
@@ -182,11 +182,11 @@ def _data_build(options: argparse.Namespace) -> None:
         for task in tasks
     ]
     if options.json:
-        say_json(rows)
+        print_json(rows)
         return
     header = ["task", "split", "instructions", "paths", "of"]
-    say(table(header, [[cell(row[name]) for name in header] for row in rows]))
-    say(f"Next: babywalk data stats --data {quoted(options.data)}")
+    print_line(table(header, [[table_cell(row[name]) for name in header] for row in rows]))
+    print_line(f"Next: babywalk data stats --data {shell_quoted(options.data)}")
 
 
 def _add_hold_out(commands: Any) -> None:
@@ -240,12 +240,14 @@ def _data_stats(options: argparse.Namespace) -> None:
     found = data_statistics(options.data, figure=options.figure)
     steps = step_counts(options.data)
     if options.json:
-        say_json({**asdict(found), "babysteps": steps})
+        print_json({**asdict(found), "babysteps": steps})
         return
-    say(data_table(found))
-    say("\n" + step_table(steps) if steps else f"Baby-Steps: babywalk data segment --data {options.data}")
+    print_line(data_table(found))
+    print_line(
+        "\n" + step_table(steps) if steps else f"Baby-Steps: babywalk data segment --data {options.data}"
+    )
     if options.figure:
-        say(f"The distributions of lengths are drawn in {options.figure}")
+        print_line(f"The distributions of lengths are drawn in {options.figure}")
 
 
 def _add_export(commands: Any) -> None:
@@ -273,7 +275,7 @@ def _data_export(options: argparse.Namespace) -> None:
     count = export_task(
         options.data, options.task, options.split, options.file, seed=options.seed, steps=options.steps
     )
-    say(f"{count:,} instructions in {options.file}")
+    print_line(f"{count:,} instructions in {options.file}")
 
 
 def _add_fetch(commands: Any) -> None:
@@ -295,32 +297,32 @@ def _add_fetch(commands: Any) -> None:
 def _data_fetch(options: argparse.Namespace) -> None:
     from babywalk.assets.catalogue import ASSETS
     from babywalk.assets.fetch import fetch
-    from babywalk.common.tables import size, table
+    from babywalk.common.tables import format_bytes, table
 
     if options.names:
         files = fetch(options.names, options.to, accept_terms=options.accept_terms)
         if options.json:
-            say_json([str(file) for file in files])
+            print_json([str(file) for file in files])
         else:
-            say("\n".join(f"  {file}" for file in files))
-            say("Next: babywalk data import --help")
+            print_line("\n".join(f"  {file}" for file in files))
+            print_line("Next: babywalk data import --help")
         return
     if options.json:
-        say_json([asdict(asset) for asset in ASSETS.values()])
+        print_json([asdict(asset) for asset in ASSETS.values()])
         return
     rows = [
         [
             asset.name,
-            size(asset.size) if asset.size else "?",
+            format_bytes(asset.size) if asset.size else "?",
             "yes" if asset.terms else "",
             f"  {asset.licence}",
         ]
         for asset in ASSETS.values()
     ]
-    say(table(["name", "size", "terms", "  licence"], rows))
+    print_line(table(["name", "size", "terms", "  licence"], rows))
     for asset in ASSETS.values():
-        say(f"  {asset.name}: {asset.what}")
-    say("Download with: babywalk data fetch NAME ... --to raw   (--accept-terms where terms say yes)")
+        print_line(f"  {asset.name}: {asset.what}")
+    print_line("Download with: babywalk data fetch NAME ... --to raw   (--accept-terms where terms say yes)")
 
 
 def _add_verify(commands: Any) -> None:
@@ -337,16 +339,16 @@ def _add_verify(commands: Any) -> None:
 
 def _data_verify(options: argparse.Namespace) -> None:
     from babywalk.assets.manifest import verify
-    from babywalk.common.tables import size
+    from babywalk.common.tables import format_bytes
 
     found = verify(options.folder)
     if options.json:
-        say_json(asdict(found))
+        print_json(asdict(found))
     else:
-        say(f"{found.files:,} files in {found.components:,} components, {size(found.bytes)}")
+        print_line(f"{found.files:,} files in {found.components:,} components, {format_bytes(found.bytes)}")
     if found.findings:
         listed = "; ".join(f"{finding.file} {finding.problem}" for finding in found.findings[:3])
         more = f" (and {len(found.findings) - 3:,} more)" if len(found.findings) > 3 else ""
         raise ConfigError(f"{len(found.findings):,} files are not as their manifests say: {listed}{more}.")
     if not options.json:
-        say("Every file is as its manifest says.")
+        print_line("Every file is as its manifest says.")

@@ -14,11 +14,11 @@ from babywalk.cli.options import (
     add_seed,
     add_tagger,
     add_text,
-    cell,
     command,
-    quoted,
-    say,
-    say_json,
+    print_json,
+    print_line,
+    shell_quoted,
+    table_cell,
 )
 from babywalk.common.errors import ConfigError
 
@@ -28,7 +28,7 @@ def add_commands(commands: Any) -> None:
     _add_segment(commands)
     _add_landmarks(commands)
     _add_align(commands)
-    _add_speak(commands)
+    _add_augment(commands)
 
 
 def _add_segment(commands: Any) -> None:
@@ -76,7 +76,7 @@ def _data_segment(options: argparse.Namespace) -> None:
     if options.check:
         agreed = check_segments(options.data, options.check)
         if options.json:
-            say_json({label: asdict(counts) for label, counts in agreed.items()})
+            print_json({label: asdict(counts) for label, counts in agreed.items()})
             return
         lines = [
             [label, f"{c.ours:,}", f"{c.theirs:,}", f"{c.both:,}"]
@@ -84,7 +84,7 @@ def _data_segment(options: argparse.Namespace) -> None:
             for label, c in agreed.items()
         ]
         header = [f"boundaries in {options.check}", "ours", "theirs", "both", "precision", "recall", "F1"]
-        say(table(header, lines))
+        print_line(table(header, lines))
         return
     found = segment_data(
         options.data,
@@ -98,11 +98,11 @@ def _data_segment(options: argparse.Namespace) -> None:
         for split, steps in found.items()
     ]
     if options.json:
-        say_json(rows)
+        print_json(rows)
         return
     header = ["split", "instructions", "steps", "mean"]
-    say(table(header, [[cell(row[name]) for name in header] for row in rows]))
-    say(f"Next: babywalk data stats --data {quoted(options.data)}")
+    print_line(table(header, [[table_cell(row[name]) for name in header] for row in rows]))
+    print_line(f"Next: babywalk data stats --data {shell_quoted(options.data)}")
 
 
 def _add_landmarks(commands: Any) -> None:
@@ -124,21 +124,21 @@ def _data_landmarks(options: argparse.Namespace) -> None:
 
     report = learn_landmarks(options.data, options.features)
     if options.json:
-        say_json(asdict(report))
+        print_json(asdict(report))
         return
     rows = [
         [item.landmark, f"{item.texts:,}", f"{100 * item.average:.1f}", f"{100 * item.chance:.1f}"]
         for item in report.landmarks[:20]
     ]
-    say(table(["landmark", "texts", "average precision", "by chance"], rows))
-    say(
+    print_line(table(["landmark", "texts", "average precision", "by chance"], rows))
+    print_line(
         f"Mean over {len(report.landmarks)} landmarks of val_seen: {100 * report.mean:.1f} "
         f"(by chance {100 * report.chance:.1f})"
     )
     for example in report.examples:
         found = ", ".join(f"{name} {chance:.0%}" for name, chance in example.found)
-        say(f"\n{example.text}\n  named: {', '.join(example.named) or '-'}\n  found: {found}")
-    say(f"\nNext: babywalk data align r4r --data {quoted(options.data)} --method paper")
+        print_line(f"\n{example.text}\n  named: {', '.join(example.named) or '-'}\n  found: {found}")
+    print_line(f"\nNext: babywalk data align r4r --data {shell_quoted(options.data)} --method paper")
 
 
 def _add_align(commands: Any) -> None:
@@ -172,13 +172,13 @@ def _data_align(options: argparse.Namespace) -> None:
     if options.check:
         placed = compare_alignments(options.data, options.check, options.features)
         if options.json:
-            say_json({method: asdict(found) for method, found in placed.items()})
+            print_json({method: asdict(found) for method, found in placed.items()})
             return
         rows = [
             [method, f"{100 * found.exact:.1f}", f"{100 * found.within_one:.1f}", f"{found.ends:,}"]
             for method, found in placed.items()
         ]
-        say(table([f"ends in {options.check}", "exact %", "within one %", "ends"], rows))
+        print_line(table([f"ends in {options.check}", "exact %", "within one %", "ends"], rows))
         return
     if not options.tasks:
         raise ConfigError("Say what to align: one or more of r2r, r4r, r6r, r8r; or --check SPLIT.")
@@ -192,20 +192,20 @@ def _data_align(options: argparse.Namespace) -> None:
     )
     rows = [[s.task.name, s.task.split, f"{len(s):,}", f"{len(s.sentences.values):,}"] for s in found]
     if options.json:
-        say_json(rows)
+        print_json(rows)
         return
-    say(table(["task", "split", "instructions", "steps"], rows))
-    data, task = quoted(options.data), options.tasks[0]
-    say(f"Next: babywalk train babywalk --data {data} --task {task} --run runs/babywalk")
+    print_line(table(["task", "split", "instructions", "steps"], rows))
+    data, task = shell_quoted(options.data), options.tasks[0]
+    print_line(f"Next: babywalk train babywalk --data {data} --task {task} --run runs/babywalk")
 
 
-def _add_speak(commands: Any) -> None:
+def _add_augment(commands: Any) -> None:
     augment = command(
         commands,
-        "speak",
+        "augment",
         "let a speaker describe new walks of the training houses, as a split to learn from",
-        "babywalk data speak --data data",
-        "babywalk data speak --data data --walks 40000 --split drawn --temperature 0.5 --seed 1",
+        "babywalk data augment --data data",
+        "babywalk data augment --data data --walks 40000 --split drawn --temperature 0.5 --seed 1",
     )
     add_data(augment)
     augment.add_argument(
@@ -232,10 +232,10 @@ def _add_speak(commands: Any) -> None:
     add_features(augment)
     add_seed(augment)
     add_json(augment)
-    augment.set_defaults(run_command=_data_speak)
+    augment.set_defaults(run_command=_data_augment)
 
 
-def _data_speak(options: argparse.Namespace) -> None:
+def _data_augment(options: argparse.Namespace) -> None:
     from babywalk.commands.augment import augment
     from babywalk.common.config import from_assignments
 
@@ -249,14 +249,14 @@ def _data_speak(options: argparse.Namespace) -> None:
         settings=from_assignments(options.set),
     )
     if options.json:
-        say_json(asdict(made))
+        print_json(asdict(made))
         return
     for text in made.examples:
-        say(f"  {text}")
+        print_line(f"  {text}")
     for split, value in made.perplexity.items():
-        say(f"Perplexity of what people said in {split}: {value:.1f}")
-    data = quoted(options.data)
-    say(
+        print_line(f"Perplexity of what people said in {split}: {value:.1f}")
+    data = shell_quoted(options.data)
+    print_line(
         f"{made.walks:,} described walks in the split {made.split}. "
         f"Next: babywalk data segment --data {data} --splits {made.split} && "
         f"babywalk data align r2r --data {data} --splits {made.split}"
@@ -304,10 +304,10 @@ def _segment(options: argparse.Namespace) -> None:
     )
     steps = segment(text, config, tagger=load_tagger(options.tagger))
     if options.json:
-        say_json([asdict(step) for step in steps])
+        print_json([asdict(step) for step in steps])
         return
     if not steps:
         raise ConfigError("The instruction has no words.")
     for number, step in enumerate(steps, start=1):
-        say(f"{number}  {step.text}")
-        say(f"   landmarks: {', '.join(step.landmarks) or '-'}; verbs: {', '.join(step.verbs) or '-'}")
+        print_line(f"{number}  {step.text}")
+        print_line(f"   landmarks: {', '.join(step.landmarks) or '-'}; verbs: {', '.join(step.verbs) or '-'}")

@@ -13,19 +13,19 @@ from typing import Any, NoReturn
 USER_ERROR = 2
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Answer on standard output."""
     sys.stdout.write(text + "\n")
 
 
-def parted(text: str) -> list[str]:
+def comma_separated(text: str) -> list[str]:
     """Names with commas between them, each once."""
     return list(dict.fromkeys(name.strip() for name in text.split(",")))
 
 
-def say_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Answer in JSON."""
-    say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    print_line(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 class Parser(argparse.ArgumentParser):
@@ -130,12 +130,12 @@ def add_measuring(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def quoted(path: Path) -> str:
+def shell_quoted(path: Path) -> str:
     """A path as a shell wants it, for commands that one may copy."""
     return shlex.quote(str(path))
 
 
-def some_path(text: str) -> Path:
+def non_empty_path(text: str) -> Path:
     """A path; an empty text, as of a variable that nobody has set, would be the folder one is in."""
     if not text:
         raise argparse.ArgumentTypeError("is empty; give a path")
@@ -156,7 +156,7 @@ def named_file(text: str) -> tuple[str, Path]:
     return (name if equals else Path(file).stem.lower(), Path(file))
 
 
-def cell(value: object) -> str:
+def table_cell(value: object) -> str:
     """A value in a table."""
     if isinstance(value, float):
         return f"{value:.2f}"

@@ -15,12 +15,12 @@ from babywalk.cli.options import (
     add_seed,
     add_split,
     add_task,
+    comma_separated,
     command,
     named_file,
-    parted,
-    quoted,
-    say,
-    say_json,
+    print_json,
+    print_line,
+    shell_quoted,
 )
 from babywalk.common.errors import ConfigError
 
@@ -49,7 +49,7 @@ def _demo(options: argparse.Namespace) -> None:
     from babywalk.commands.demo import demo
 
     for line in demo(options.folder, seed=options.seed):
-        say(line)
+        print_line(line)
 
 
 def _add_evaluate(commands: Any) -> None:
@@ -57,23 +57,23 @@ def _add_evaluate(commands: Any) -> None:
         commands,
         "evaluate",
         "let an agent walk tasks, and measure it",
-        "babywalk evaluate shortest --data data --on r2r --split val_unseen",
-        "babywalk evaluate random --data data --on r2r,r4r --split val_seen --seeds 10",
-        "babywalk evaluate runs/babywalk --data data --on r4r --split val_unseen:500 --baby-steps",
-        "babywalk evaluate runs/babywalk --data data --on r4r --split val_unseen --trajectories walks",
-        "babywalk evaluate runs/babywalk --data data --on r2r,r4r --split val_unseen --by-length words",
+        "babywalk evaluate oracle --data data --tasks r2r --split val_unseen",
+        "babywalk evaluate random --data data --tasks r2r,r4r --split val_seen --seeds 10",
+        "babywalk evaluate runs/babywalk --data data --tasks r4r --split val_unseen:500 --baby-steps",
+        "babywalk evaluate runs/babywalk --data data --tasks r4r --split val_unseen --trajectories walks",
+        "babywalk evaluate runs/babywalk --data data --tasks r2r,r4r --split val_unseen --by-length words",
     )
     evaluate.add_argument(
         "agent",
         nargs="?",
         metavar="AGENT",
-        help="stop, random, shortest, a run's directory, a model's file, or a built-in model: "
+        help="stop, random, oracle, a run's directory, a model's file, or a built-in model: "
         + ", ".join(built_in_models()),
     )
     evaluate.add_argument("--agent", dest="named", metavar="NAME", help="the same, as an option")
     add_data(evaluate)
     evaluate.add_argument(
-        "--on", default="r2r", metavar="TASKS", help="tasks with commas between (default: r2r)"
+        "--tasks", default="r2r", metavar="TASKS", help="tasks with commas between (default: r2r)"
     )
     add_split(evaluate)
     evaluate.add_argument(
@@ -117,27 +117,37 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ConfigError("--trajectories keeps the walks of one seed. Leave out --seeds, or give --seed.")
     agent = _one_agent(options)
     seeds = range(options.seed, options.seed + options.seeds)
-    common = (agent, options.data, parted(options.on), options.split)
+    common = (agent, options.data, comma_separated(options.tasks), options.split)
     # All seeds walk the same instructions of a sample, so that they differ by the agent's luck alone.
     measuring = {"seed": options.seed, "per_path": options.per_path, "length": options.by_length}
     reports = {
-        f"{agent} {luck}" if options.seeds > 1 else agent: evaluate_single_steps(
-            *common, luck=luck, **measuring
+        f"{agent} {agent_seed}" if options.seeds > 1 else agent: evaluate_single_steps(
+            *common, agent_seed=agent_seed, **measuring
         )
         if options.baby_steps
         else evaluate_agent(
-            *common, luck=luck, trajectories=options.trajectories, step_size=options.step_size, **measuring
+            *common,
+            agent_seed=agent_seed,
+            trajectories=options.trajectories,
+            step_size=options.step_size,
+            **measuring,
         )
-        for luck in seeds
+        for agent_seed in seeds
     }
     if not any(reports.values()) and not options.json:
-        file = result_file(options.trajectories, parted(options.on)[0], options.split)
-        say(f"{options.split} has no goals to measure against; trajectories are in {options.trajectories}.")
-        say(f"Next: babywalk submit {quoted(file)} --data {quoted(options.data)} submission.json")
+        file = result_file(options.trajectories, comma_separated(options.tasks)[0], options.split)
+        print_line(
+            f"{options.split} has no goals to measure against; trajectories are in {options.trajectories}."
+        )
+        print_line(
+            f"Next: babywalk submit {shell_quoted(file)} --data {shell_quoted(options.data)} submission.json"
+        )
         return
     _say_reports(options, reports)
     if options.trajectories and not options.json:
-        say(f"The walks are in {options.trajectories}; 'babywalk diagnose' and 'babywalk draw' take them.")
+        print_line(
+            f"The walks are in {options.trajectories}; 'babywalk diagnose' and 'babywalk draw' take them."
+        )
 
 
 def _one_agent(options: argparse.Namespace) -> str:
@@ -185,7 +195,7 @@ def _score(options: argparse.Namespace) -> None:
     )
     _say_reports(options, {options.results.stem: [report]})
     if options.per_instruction and not options.json:
-        say(f"The measures of every instruction are in {options.per_instruction}")
+        print_line(f"The measures of every instruction are in {options.per_instruction}")
 
 
 def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> None:
@@ -193,27 +203,27 @@ def _say_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> Non
     from babywalk.evaluation.score_table import length_table, mean_over_runs, score_table
 
     if options.json:
-        say_json({run: [asdict(report) for report in reports] for run, reports in runs.items()})
+        print_json({run: [asdict(report) for report in reports] for run, reports in runs.items()})
         return
     rows = {f"{run} {report.task}": report.measures for run, found in runs.items() for report in found}
-    say(score_table(rows))
+    print_line(score_table(rows))
     if len(runs) > 1:
         tasks = [report.task for report in next(iter(runs.values()))]
         means = {
             task: mean_over_runs([reports[number].measures for reports in runs.values()])
             for number, task in enumerate(tasks)
         }
-        say(f"\nMean over {len(runs)} seeds, and the range of the seeds:")
-        say(score_table(means, interval="range"))
+        print_line(f"\nMean over {len(runs)} seeds, and the range of the seeds:")
+        print_line(score_table(means, interval="range"))
     for run, found in runs.items():
         for report in found:
             if report.by_length:
-                say(f"\n{run} {report.task} by length")
-                say(length_table(report.by_length, options.by_length))
+                print_line(f"\n{run} {report.task} by length")
+                print_line(length_table(report.by_length, options.by_length))
     first = next(iter(runs.values()))
     counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
     unit = first[0].unit
-    say(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
+    print_line(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
 
 
 def _add_table(commands: Any) -> None:
@@ -221,7 +231,7 @@ def _add_table(commands: Any) -> None:
         commands,
         "table",
         "put results side by side in one table, with the paper's below",
-        "babywalk evaluate runs/babywalk --data data --on r2r,r4r --split val_unseen --json > babywalk.json",
+        "babywalk evaluate runs/babywalk --data data --tasks r2r,r4r --split val_unseen --json > babywalk.json",
         "babywalk table babywalk.json seq2seq.json --paper r4r",
         "babywalk table a.json b.json --name BABYWALK SEQ2SEQ --measures SR,SPL,SDTW --intervals --markdown",
     )
@@ -255,9 +265,9 @@ def _table(options: argparse.Namespace) -> None:
     )
     from babywalk.evaluation.comparison_table import Layout
 
-    chosen = {"measures": tuple(parted(options.measures))} if options.measures else {}
+    chosen = {"measures": tuple(comma_separated(options.measures))} if options.measures else {}
     layout = Layout(**chosen, paper=options.paper, intervals=options.intervals, markdown=options.markdown)
-    say(compare_results(options.results, layout, options.name))
+    print_line(compare_results(options.results, layout, options.name))
 
 
 def _add_diagnose(commands: Any) -> None:
@@ -295,11 +305,11 @@ def _diagnose(options: argparse.Namespace) -> None:
         figure=options.figure,
     )
     if options.json:
-        say_json(asdict(found))
+        print_json(asdict(found))
         return
-    say(diagnosis_text(found))
+    print_line(diagnosis_text(found))
     if options.figure:
-        say(f"Drawn in {options.figure}")
+        print_line(f"Drawn in {options.figure}")
 
 
 def _add_submit(commands: Any) -> None:
@@ -324,7 +334,7 @@ def _submit(options: argparse.Namespace) -> None:
     )
 
     count = submit(options.results, options.data, options.split, options.file)
-    say(f"{count:,} trajectories in {options.file}")
+    print_line(f"{count:,} trajectories in {options.file}")
 
 
 def _add_draw(commands: Any) -> None:
@@ -364,4 +374,4 @@ def _draw(options: argparse.Namespace) -> None:
         episode=options.episode,
         results=options.results,
     )
-    say(f"Drawn in {options.file}")
+    print_line(f"Drawn in {options.file}")

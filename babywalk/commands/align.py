@@ -30,7 +30,7 @@ from babywalk.instructions.store import (
 def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:
     """Train the landmark classifier of appendix A.2, keep it, and report on val_seen."""
     dataset = Dataset(folder)
-    spec = _objects_or_first(folder, features)
+    spec = default_features(folder, features)
     model = train_landmarks(dataset, segmented(dataset, "train"), spec)
     model.save(folder / LANDMARKS)
     logits = model.logits(open_features(folder, spec, dataset.houses))
@@ -49,7 +49,7 @@ def align_data(
 ) -> list[BabySteps]:
     """Align the Baby-Steps of tasks with their paths and keep them; what must be learned first is learned."""
     dataset, cut = Dataset(folder), config or IdentificationConfig()
-    spec = _objects_or_first(folder, features)
+    spec = default_features(folder, features)
     seen = open_features(folder, spec, dataset.houses)
     aligner = _aligner(dataset, spec) if method == "best" else None
     landmarks = _landmarks(dataset, spec) if method == "paper" else None
@@ -67,7 +67,7 @@ def align_data(
 
 def compare_alignments(folder: Path, split: str, features: str | None = None) -> dict[str, AlignmentAccuracy]:
     """How well each method places the ends of sub-instructions that people, or the narrator, marked."""
-    dataset, spec = Dataset(folder), _objects_or_first(folder, features)
+    dataset, spec = Dataset(folder), default_features(folder, features)
     file = fine_grained_file(folder / FINE_GRAINED, split)
     told, truth = examples_from_people(read_fine_grained(file), dataset.houses)
     return compare_methods(
@@ -104,7 +104,7 @@ def _landmarks(dataset: Dataset, spec: str) -> LandmarkModel:
     return learned
 
 
-def _objects_or_first(folder: Path, features: str | None) -> str:
+def default_features(folder: Path, features: str | None) -> str:
     """What was asked for; else named objects, which words speak of; else the first source."""
     known = sources(folder)
     return features or ("objects" if "objects" in known else next(iter(known), BLIND))

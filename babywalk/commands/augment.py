@@ -13,7 +13,7 @@ from babywalk.agents.presets import PRESETS
 from babywalk.assets.layout import SPEAKER
 from babywalk.assets.manifest import details
 from babywalk.buildings.features import LOOKAHEAD
-from babywalk.commands.align import _objects_or_first
+from babywalk.commands.align import default_features
 from babywalk.common.config import from_table, merged
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.augmentation import check_split, described, keep_split
@@ -81,7 +81,7 @@ def _sight(folder: Path, features: str | None) -> tuple[str, dict[str, float]]:
 
     Objects are faint, and have no side; other features are as they are, in houses as they are.
     """
-    spec, objects = _objects_or_first(folder, features), PRESETS["objects"]
+    spec, objects = default_features(folder, features), PRESETS["objects"]
     if features is None and spec == "objects":
         spec = str(objects["features"])
     if {part.partition(":")[0] for part in spec.split("+")} <= {"objects", LOOKAHEAD}:

@@ -11,7 +11,7 @@ from babywalk.assets.layout import FINE_GRAINED, RAW
 from babywalk.assets.manifest import component
 from babywalk.assets.r2r import write_walks
 from babywalk.common.errors import ConfigError
-from babywalk.common.files import replacing_folder, write_json
+from babywalk.common.files import atomic_folder, write_json
 from babywalk.common.progress import progress
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.importing import Imported, RawFiles, import_into
@@ -38,7 +38,7 @@ def make_dollhouse(folder: Path, config: DollhouseConfig, *, precision: str = "f
     """Write the built-in data set and bring it in through the same readers as any other."""
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: is not empty. Give a new folder for the Dollhouse.")
-    with replacing_folder(folder) as target:
+    with atomic_folder(folder) as target:
         with component(target / RAW, f"Dollhouse, raw files: {config}", notes=_BUILT_IN) as draft:
             write_dollhouse(draft.folder, config)
         raw = target / RAW

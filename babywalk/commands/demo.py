@@ -61,7 +61,7 @@ What was made:
   {folder / "lengths.png"}   how long instructions and paths are
 Try next:
   babywalk follow {runs["babywalk"]} --house dollhouse_025 --viewpoint d025-v017 "Exit the living room."
-  babywalk evaluate {runs["babywalk"]} --data {data} --on r8r --split val_unseen --by-length
+  babywalk evaluate {runs["babywalk"]} --data {data} --tasks r8r --split val_unseen --by-length
   babywalk train babywalk --data {data} --run runs/mine --set policy.memory=lstm
   babywalk draw house.svg --data {data} --house dollhouse_001"""
 

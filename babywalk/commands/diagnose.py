@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from babywalk.commands.evaluate import _agent
+from babywalk.commands.evaluate import open_agent
 from babywalk.common.errors import DataError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
@@ -43,7 +43,7 @@ def diagnose_walks(
     if walks.endswith(".json"):
         walked = read_answers(Path(walks), loaded)
     else:
-        walked = walk_all(_agent(walks, dataset, seed), loaded)
+        walked = walk_all(open_agent(walks, dataset, seed), loaded)
     steps, left_out = _steps_if_there(dataset, loaded)
     vocabulary = dataset.vocabulary() if "train" in dataset.splits else None
     if vocabulary is None:

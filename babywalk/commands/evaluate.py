@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.agents.baselines import SIMPLE_AGENTS
+from babywalk.agents.baselines import BASELINES
 from babywalk.assets.results import write_results
 from babywalk.assets.trained import built_in_models, find_model
 from babywalk.common.errors import ConfigError, unknown
@@ -70,11 +70,11 @@ def evaluate_agent(
     length: str | None = None,
     trajectories: Path | None = None,
     step_size: int | None = None,
-    luck: int | None = None,
+    agent_seed: int | None = None,
 ) -> list[Report]:
     """Let an agent walk tasks and score it; its trajectories are kept in files of a folder, by `result_file`.
 
-    With `step_size` it is told instructions in steps of about so many characters. `luck` is the seed of an
+    With `step_size` it is told instructions in steps of about so many characters. `agent_seed` is the seed of an
     agent that draws, where it is not that of all else. Of a split without goals there is no report, and
     trajectories alone.
     """
@@ -83,7 +83,7 @@ def evaluate_agent(
     if trajectories:
         check_folder(trajectories, "Give --trajectories a folder.")
     dataset = Dataset(folder)
-    agent = _agent(name, dataset, seed if luck is None else luck, step_size)
+    agent = open_agent(name, dataset, seed if agent_seed is None else agent_seed, step_size)
     reports = []
     for loaded in _loaded(dataset, tasks, split, seed, measured=trajectories is None):
         walked = walk_all(agent, loaded)
@@ -108,16 +108,16 @@ def evaluate_single_steps(
     seed: int = 0,
     per_path: bool = False,
     length: str | None = None,
-    luck: int | None = None,
+    agent_seed: int | None = None,
 ) -> list[Report]:
     """Let an agent walk each aligned Baby-Step alone, and score it against the expert's stretch of path.
 
-    `luck` as in `evaluate_agent`.
+    `agent_seed` as in `evaluate_agent`.
     """
     if length:
         check_length(length)
     dataset = Dataset(folder)
-    agent = _agent(name, dataset, seed if luck is None else luck)
+    agent = open_agent(name, dataset, seed if agent_seed is None else agent_seed)
     reports = []
     for loaded in _loaded(dataset, tasks, split, seed, measured=True):
         single = StepEpisodes.of(kept_aligned(dataset, loaded))
@@ -147,14 +147,14 @@ def submit(results: Path, folder: Path, split: str, file: Path) -> int:
     return len(task)
 
 
-def _agent(name: str, dataset: Dataset, seed: int, step_size: int | None = None) -> Agent:
+def open_agent(name: str, dataset: Dataset, seed: int, step_size: int | None = None) -> Agent:
     """A simple agent by its name, or a learned one by its run or its file."""
-    if name in SIMPLE_AGENTS:
+    if name in BASELINES:
         if step_size is not None:
             raise ConfigError(f"Agent {name!r} reads nothing, in steps of any size. Leave out --step-size.")
-        return SIMPLE_AGENTS[name](seed)
+        return BASELINES[name](seed)
     if find_model(name) is None:
-        known = [*SIMPLE_AGENTS, *built_in_models(), "a run's directory", "a model's file"]
+        known = [*BASELINES, *built_in_models(), "a run's directory", "a model's file"]
         raise unknown("Agent", name, known)
     # Loaded where it is needed: everything else here works without torch.
     from babywalk.commands.follow import load_agent

@@ -16,7 +16,7 @@ from babywalk.buildings.features import open_features
 from babywalk.commands.evaluate import evaluate_agent
 from babywalk.commands.train import RESULT  # says it in a sentence if torch is missing
 from babywalk.common.errors import ConfigError, DataError, unknown
-from babywalk.common.files import read_json, replacing_folder, write_text
+from babywalk.common.files import atomic_folder, read_json, write_text
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.model_card import Measurement, ModelCard
 from babywalk.evaluation.reports import Report, read_reports
@@ -64,7 +64,7 @@ def publish(
     if model.vocabulary != dataset.vocabulary():
         raise DataError(f"{dataset.folder}: is not what {run} was trained on: it has other words.")
     told = [read_measurement(file) for file in results]
-    with replacing_folder(folder) as draft:
+    with atomic_folder(folder) as draft:
         save_model(draft / WEIGHTS, model, rounded(model, precision))
         if tasks:
             # The file itself walks, so that the card tells of what is published.
@@ -100,7 +100,7 @@ def read_measurement(file: Path) -> Measurement:
 
 def _measure(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str], split: str) -> Measurement:
     reports = evaluate_agent(str(draft), dataset.folder, tasks, split)
-    asked = f"--on {','.join(tasks)} --split {split}"
+    asked = f"--tasks {','.join(tasks)} --split {split}"
     return Measurement(
         {_label(one): one.measures for one in reports},
         f"`babywalk evaluate {folder.as_posix()} --data DATA {asked}` says this of the file as it is "

@@ -18,8 +18,8 @@ from babywalk.assets.trained import find_model
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.common.config import merged
 from babywalk.common.errors import ConfigError
-from babywalk.common.files import alone_in, write_json
-from babywalk.common.progress import tell
+from babywalk.common.files import exclusive_lock, write_json
+from babywalk.common.progress import log_line
 from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.decoding.rollout import Rollout
 from babywalk.episodes.dataset import Dataset
@@ -89,7 +89,7 @@ def train_agent(
     guide, teacher = Rollout(model.network, observer), Teacher.of(dataset.houses).to("cpu")
     imitated, rewarded, model.facts["alignment"] = _lessons(dataset, config, model)
     if model.facts["alignment"] == UNALIGNED and config.policy.steps != "whole":
-        tell(
+        log_line(
             f"{config.task} train is not aligned: a step is taken to end where its share of the words does. "
             f"Better: babywalk data align {config.task} --data {folder}"
         )
@@ -102,7 +102,7 @@ def train_agent(
         return evaluate(watched, walk_all(agent, watched)).scores.means()
 
     trainer = Trainer(run, model, stages, config, evaluate_now)
-    with alone_in(run):
+    with exclusive_lock(run):
         if resume:
             # Before anything is written: they refuse what the run cannot go on with.
             _check_goes_on(run, trainer)
@@ -179,7 +179,7 @@ def _check_goes_on(run: Path, trainer: Trainer) -> None:
             f"{run}: has ended, and its checkpoint {trainer.last.name} is gone, so that it cannot go on. "
             f"Begin another run from its model, with --set begin_from={run}."
         )
-    tell(f"{run}: has no checkpoint yet, and begins anew.")
+    log_line(f"{run}: has no checkpoint yet, and begins anew.")
 
 
 def _check_not_too_late(run: Path, changed: Sequence[str], trainer: Trainer) -> None:

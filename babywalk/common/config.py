@@ -62,24 +62,24 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
     return table
 
 
-def differing(one: Any, other: Any, *, path: str = "") -> list[str]:
+def differing_settings(one: Any, other: Any, *, path: str = "") -> list[str]:
     """The names, with dots, of the settings in which two configurations of one kind differ."""
     found: list[str] = []
     for field in dataclasses.fields(one):
         mine, theirs, name = getattr(one, field.name), getattr(other, field.name), f"{path}{field.name}"
         if dataclasses.is_dataclass(mine):
-            found += differing(mine, theirs, path=f"{name}.")
+            found += differing_settings(mine, theirs, path=f"{name}.")
         elif mine != theirs:
             found.append(name)
     return found
 
 
-def check_counts(config: object, *names: str) -> None:
+def check_at_least_one(config: object, *names: str) -> None:
     """Refuse settings below 1; a name may have dots, here and below."""
     _check(config, names, lambda value: value >= 1, "at least 1")
 
 
-def check_amounts(config: object, *names: str) -> None:
+def check_non_negative(config: object, *names: str) -> None:
     """Refuse settings below 0, and those that are no number."""
     _check(config, names, lambda value: 0 <= value < math.inf, "0 or more")
 
@@ -89,12 +89,12 @@ def check_positive(config: object, *names: str) -> None:
     _check(config, names, lambda value: 0 < value < math.inf, "more than 0")
 
 
-def check_shares(config: object, *names: str) -> None:
+def check_fraction_below_one(config: object, *names: str) -> None:
     """Refuse settings that are no share of a whole, or all of it."""
     _check(config, names, lambda value: 0 <= value < 1, "a share from 0 to below 1")
 
 
-def check_parts(config: object, *names: str) -> None:
+def check_fraction(config: object, *names: str) -> None:
     """Refuse settings that are no share of a whole; all of it is one."""
     _check(config, names, lambda value: 0 <= value <= 1, "a share from 0 to 1")
 

@@ -81,7 +81,7 @@ def toml_text(table: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A temporary path to write; it takes the place of `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
@@ -94,7 +94,7 @@ def replacing(path: Path) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        with naming(path, temporary):
+        with naming_file_errors(path, temporary):
             yield temporary
         temporary.chmod(0o666 & ~_umask())  # mkstemp makes private files
         temporary.replace(path)
@@ -103,13 +103,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
+def atomic_folder(path: Path) -> Iterator[Path]:
     """An empty temporary folder to fill; it takes the place of `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         temporary.chmod(0o777 & ~_umask())
-        with naming(path, temporary):
+        with naming_file_errors(path, temporary):
             yield temporary
         if path.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
@@ -130,7 +130,7 @@ def check_folder(folder: Path, instead: str) -> None:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
+def exclusive_lock(folder: Path) -> Iterator[None]:
     """A folder, made if it is not there, that no other process works in as long as the block lasts.
 
     The system lets go of the lock when a process ends, however it ends. Where there are no such locks, nobody
@@ -149,7 +149,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
+def naming_file_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
     """Errors of writing name the path that was to be written, instead of none or a temporary one.
 
     Where a disk is full, the system names none.
@@ -166,7 +166,7 @@ def naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
 
 def write_text(path: Path, text: str) -> None:
     """Replace `path` with UTF-8 text, atomically."""
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 

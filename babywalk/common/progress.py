@@ -50,7 +50,7 @@ def _width() -> dict[str, Any]:
     return {"dynamic_ncols": True} if known else {"ncols": _WIDTH}
 
 
-def tell(text: str) -> None:
+def log_line(text: str) -> None:
     """A line for whoever watches, on standard error, that no bar overwrites."""
     tqdm.write(text, file=sys.stderr)
 

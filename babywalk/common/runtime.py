@@ -16,7 +16,7 @@ _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 _NEVER = -1
 
 
-def keep_memory() -> bool:
+def retain_freed_memory() -> bool:
     """For a process that is ours alone, before it makes its first tensor. False where nothing was changed.
 
     Nothing is given back before the process ends. Where the system offers large pages, torch takes them,

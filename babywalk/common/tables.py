@@ -28,7 +28,7 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def size(count: float) -> str:
+def format_bytes(count: float) -> str:
     """A number of bytes for people."""
     for unit in ("B", "KB", "MB"):
         if count < 1000:

@@ -16,7 +16,7 @@ from babywalk.assets.layout import CONNECTIVITY, FEATURES, PLANS, WALKS, WORD_VE
 from babywalk.assets.manifest import component, read_manifest
 from babywalk.assets.r2r import Walk, r2r_file, read_walks, write_walks
 from babywalk.common.errors import ConfigError
-from babywalk.common.files import replacing_folder
+from babywalk.common.files import atomic_folder
 from babywalk.common.seeding import generator
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.importing import Imported
@@ -44,7 +44,7 @@ def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> Impor
         "val_seen": [walk for walk in val_seen if walk.scan not in out],
         "val_unseen": [walk for walk in train if walk.scan in out],
     }
-    with replacing_folder(folder) as target:
+    with atomic_folder(folder) as target:
         for name in _CARRIED:
             if (source / name).is_dir():
                 shutil.copytree(source / name, target / name)

@@ -20,7 +20,7 @@ from babywalk.assets.view_features import read_view_features
 from babywalk.buildings.converting import convert_panoramas, convert_parts
 from babywalk.buildings.objects.build import object_parts
 from babywalk.common.errors import ConfigError, DataError
-from babywalk.common.files import replacing_folder
+from babywalk.common.files import atomic_folder
 from babywalk.common.progress import progress
 from babywalk.episodes.dataset import Dataset
 
@@ -140,7 +140,7 @@ def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
         ]
         if missing:
             raise ConfigError(f"A new data directory needs {' and '.join(missing)}.")
-        with replacing_folder(folder) as temporary:
+        with atomic_folder(folder) as temporary:
             yield temporary
     elif not any(folder.glob(f"*/{MANIFEST}")):
         raise ConfigError(

@@ -8,7 +8,7 @@ from typing import Any
 
 from babywalk.buildings.features import LOOKAHEAD
 from babywalk.common.files import toml_text
-from babywalk.common.tables import markdown, size
+from babywalk.common.tables import format_bytes, markdown
 from babywalk.evaluation.evaluation import Measured
 from babywalk.evaluation.score_table import markdown_scores, number
 from babywalk.navigation.measures import MEASURES
@@ -81,7 +81,7 @@ class ModelCard:
 
     def _table(self) -> str:
         rows = {
-            "`model.safetensors`": f"{size(self.bytes)}, stored as {self.precision}",
+            "`model.safetensors`": f"{format_bytes(self.bytes)}, stored as {self.precision}",
             "learned numbers": f"{self.learned:,}",
             "trained on": self.trained_on,
             "sees": f"`{self.features}`, {self.view_width:,} numbers per view with its direction",
@@ -93,7 +93,7 @@ class ModelCard:
     def _use(self) -> str:
         return (
             f'```python\nimport babywalk\n\nagent = babywalk.load("{self.name}", data="DATA")\n```\n\n'
-            f"```\nbabywalk evaluate {self.name} --data DATA --on {self.config.task} "
+            f"```\nbabywalk evaluate {self.name} --data DATA --tasks {self.config.task} "
             f"--split val_unseen\n```\n\n"
             f"DATA is a data directory of BabyWalk with the features `{self.features}`. Its instructions "
             "must be cut (`babywalk data segment --data DATA`), and tasks of several rooms built first "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from babywalk.common.files import replacing
+from babywalk.common.files import atomic_write
 from babywalk.common.tables import markdown, table
 from babywalk.evaluation.evaluation import Evaluation, Group, Measured
 from babywalk.navigation.measures import MEASURES
@@ -73,7 +73,7 @@ def markdown_scores(rows: Mapping[str, Mapping[str, Measured]]) -> str:
 def write_per_instruction(file: Path, evaluation: Evaluation) -> None:
     """A CSV with the measures of every instruction."""
     task, values = evaluation.task, evaluation.scores.table()
-    with replacing(file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
+    with atomic_write(file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
         writer.writerow(["instr_id", "scan", *MEASURES])
         scans = task.houses.house_of[evaluation.trajectories.viewpoints.firsts]

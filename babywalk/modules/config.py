@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from babywalk.common.config import check_amounts, check_counts, check_positive, check_shares
+from babywalk.common.config import (
+    check_at_least_one,
+    check_fraction_below_one,
+    check_non_negative,
+    check_positive,
+)
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.modules.memory import SUMMARIES
@@ -51,10 +56,10 @@ class PolicyConfig:
         ):
             if value not in known:
                 raise unknown(field, value, known)
-        check_counts(self, "hidden", "action", "words", "max_moves", "max_words")
-        check_amounts(self, "gamma", "likeness")
+        check_at_least_one(self, "hidden", "action", "words", "max_moves", "max_words")
+        check_non_negative(self, "gamma", "likeness")
         check_positive(self, "feature_gain")
-        check_shares(self, "dropout", "feature_dropout", "history_dropout")
+        check_fraction_below_one(self, "dropout", "feature_dropout", "history_dropout")
         if self.hidden % 2:
             raise ConfigError(
                 f"hidden = {self.hidden} cannot be halved for two directions; give an even number."

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from babywalk.assets.manifest import component
 from babywalk.buildings.houses import Houses
-from babywalk.common.config import check_counts, check_shares
+from babywalk.common.config import check_at_least_one, check_fraction_below_one
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.progress import progress
@@ -47,8 +47,8 @@ class SpeakerConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_counts(self, "hidden", "epochs", "batch", "max_words")
-        check_shares(self, "dropout", "feature_dropout")
+        check_at_least_one(self, "hidden", "epochs", "batch", "max_words")
+        check_fraction_below_one(self, "dropout", "feature_dropout")
         if not 0 <= self.mirror <= 1:
             raise ConfigError(f"mirror = {self.mirror} is no share; give 0 to 1.")
         if not self.learning_rate > 0:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from babywalk.common.config import check_amounts, check_counts, check_parts, check_positive, check_shares
+from babywalk.common.config import (
+    check_at_least_one,
+    check_fraction,
+    check_fraction_below_one,
+    check_non_negative,
+    check_positive,
+)
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.modules.config import PolicyConfig
 from babywalk.navigation.rewards import REWARDS
@@ -81,7 +87,7 @@ class TrainingConfig:
                 "There is nothing to learn and nothing to begin with: set imitation.iterations, "
                 "reinforce.lectures or begin_from."
             )
-        check_counts(
+        check_at_least_one(
             self,
             "imitation.batch",
             "imitation.chain",
@@ -89,7 +95,7 @@ class TrainingConfig:
             "validate_every",
             "checkpoint_every",
         )
-        check_amounts(
+        check_non_negative(
             self,
             "imitation.iterations",
             "imitation.learning_rate",
@@ -110,7 +116,7 @@ class TrainingConfig:
             "reinforce.clip",
             "reinforce.temperature",
         )
-        check_parts(
+        check_fraction(
             self,
             "imitation.teacher_share",
             "imitation.decay_from",
@@ -118,7 +124,7 @@ class TrainingConfig:
             "reinforce.discount",
             "mirror",
         )
-        check_shares(self, "averaging")
+        check_fraction_below_one(self, "averaging")
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(
                 f"seed = {self.seed} cannot work. Give a whole number from -2^63 to below 2^63."

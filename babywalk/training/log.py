@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from babywalk.common.files import naming, replacing
+from babywalk.common.files import atomic_write, naming_file_errors
 
 _HEADER = ["total", "stage", "iteration", "name", "value"]
 
@@ -24,7 +24,7 @@ class Log:
 
     def add(self, total: int, stage: str, iteration: int, values: Mapping[str, float]) -> None:
         """Write down some values."""
-        with naming(self.file):
+        with naming_file_errors(self.file):
             for name, value in values.items():
                 self._writer.writerow([total, stage, iteration, name, repr(float(value))])
                 if self._board is not None:
@@ -44,7 +44,7 @@ class Log:
             with self.file.open(newline="", encoding="utf-8") as lines:
                 rows = list(csv.reader(lines))
             kept = [row for row in rows[1:] if len(row) == len(_HEADER) and _precedes(row, after)]
-        with replacing(self.file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
+        with atomic_write(self.file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([_HEADER, *kept])
 
 

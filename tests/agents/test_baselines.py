@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from builders import connectivity, corridor, placed, walk
 
-from babywalk.agents.baselines import RandomAgent, ShortestAgent, StopAgent
+from babywalk.agents.baselines import OracleAgent, RandomAgent, StopAgent
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
@@ -33,15 +33,15 @@ def test_stop_stays(corridors: Task) -> None:
 
 
 def test_shortest_walks_to_the_goal(corridors: Task) -> None:
-    walked = ShortestAgent().walk(corridors, np.array([2, 0]))
+    walked = OracleAgent().walk(corridors, np.array([2, 0]))
     assert walked.viewpoints.padded().tolist() == [[11, 10, -1, -1], [0, 1, 2, 3]]
     assert walked.views.padded().tolist() == [[13, 18, -1, -1], [13, 12, 12, 12]]
 
 
 def test_shortest_needs_goals(corridors: Task) -> None:
     walks = replace(corridors.walks, has_goals=False)
-    with pytest.raises(ConfigError, match="The 'shortest' agent needs goals, and val has none"):
-        ShortestAgent().walk(replace(corridors, walks=walks), np.arange(3))
+    with pytest.raises(ConfigError, match="The 'oracle' agent needs goals, and val has none"):
+        OracleAgent().walk(replace(corridors, walks=walks), np.arange(3))
 
 
 def test_random_goes_forward_five_times_where_it_can() -> None:

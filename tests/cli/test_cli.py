@@ -75,7 +75,7 @@ def test_help_tells_what_there_is(command: str, told: list[str], capsys: pytest.
 
 
 def test_a_task_named_twice_is_walked_once(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("evaluate", "stop", "--data", dollhouse, "--on", "r2r, r2r", "--split", "val_seen:3") == 0
+    assert run("evaluate", "stop", "--data", dollhouse, "--tasks", "r2r, r2r", "--split", "val_seen:3") == 0
     assert "\nInstructions: 3 of r2r val_seen. PL" in capsys.readouterr().out
 
 
@@ -83,7 +83,7 @@ def test_a_sample_does_not_overwrite_the_walks_of_all(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for split in ("val_seen", "val_seen:3"):
-        base = ["evaluate", "stop", "--data", dollhouse, "--on", "r4r", "--split", split]
+        base = ["evaluate", "stop", "--data", dollhouse, "--tasks", "r4r", "--split", split]
         assert run(*base, "--trajectories", tmp_path) == 0
     whole, sample = tmp_path / "r4r_val_seen.json", tmp_path / "r4r_val_seen_3.json"
     assert len(json.loads(whole.read_text())) > len(json.loads(sample.read_text())) == 3
@@ -100,7 +100,7 @@ def test_after_training_the_next_command_has_the_task(
     little = ["imitation.iterations=1", "imitation.batch=2", "reinforce.lectures=0", "validate_on=val_seen:2"]
     base = ["train", "seq2seq", "--data", segmented_dollhouse, "--run", tmp_path / "run", "--preset", "tiny"]
     assert run(*base, "--task", task, "--set", *little, "threads=1") == 0
-    assert f" --on {on} --split val_unseen\n" in capsys.readouterr().out
+    assert f" --tasks {on} --split val_unseen\n" in capsys.readouterr().out
 
 
 def test_stats_for_people_and_for_programs(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,12 +144,12 @@ def test_export_and_score_and_draw(
     exported = json.loads((tmp_path / "r4r.json").read_text())
     assert {"scan", "path", "path_id", "heading", "distance", "instructions"} == set(exported[0])
     assert (
-        run("evaluate", "shortest", *data, "--on", "r2r,r4r", "--split", "val_seen",
+        run("evaluate", "oracle", *data, "--tasks", "r2r,r4r", "--split", "val_seen",
             "--trajectories", tmp_path, "--by-length")
         == 0
     )  # fmt: skip
     text = capsys.readouterr().out
-    assert "shortest r4r" in text
+    assert "oracle r4r" in text
     assert "by length" in text
     results = tmp_path / "r4r_val_seen.json"
     scoring = ["score", results, *data, "--task", "r4r", "--split", "val_seen"]
@@ -160,8 +160,8 @@ def test_export_and_score_and_draw(
     walk = json.loads(results.read_text())[0]["instr_id"]
     picture = tmp_path / "walk.svg"
     assert run("draw", picture, *data, "--task", "r4r", "--split", "val_seen", "--episode", walk,
-               "--results", f"shortest={results}") == 0  # fmt: skip
-    assert "shortest" in picture.read_text()
+               "--results", f"oracle={results}") == 0  # fmt: skip
+    assert "oracle" in picture.read_text()
     assert run("draw", tmp_path / "house.png", *data, "--house", "dollhouse_000") == 0
 
 
@@ -308,10 +308,10 @@ def test_a_mistake_is_answered_with_one_sentence(
 def test_single_baby_steps(
     aligned_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = ["evaluate", "--data", aligned_dollhouse, "--on", "r4r", "--baby-steps"]
-    assert run(*base, "--agent", "shortest", "--split", "val_seen:10", "--by-length", "words") == 0
+    base = ["evaluate", "--data", aligned_dollhouse, "--tasks", "r4r", "--baby-steps"]
+    assert run(*base, "--agent", "oracle", "--split", "val_seen:10", "--by-length", "words") == 0
     text = capsys.readouterr().out
-    assert "shortest r4r by length" in text
+    assert "oracle r4r by length" in text
     assert "\nBaby-Steps: " in text
     assert run(*base, "--agent", "stop", "--split", "val_seen:10", "--json") == 0
     (report,) = json.loads(capsys.readouterr().out)["stop"]
@@ -355,7 +355,7 @@ def test_a_split_without_goals_is_walked_for_the_leaderboard(
 
 def test_results_side_by_side(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     base = ["--data", dollhouse, "--split", "val_unseen:10", "--json"]
-    said = {"stop": ["--on", "r2r,r4r"], "random": ["--on", "r4r", "--seeds", "2"]}
+    said = {"stop": ["--tasks", "r2r,r4r"], "random": ["--tasks", "r4r", "--seeds", "2"]}
     for agent, more in said.items():
         assert run("evaluate", agent, *base, *more) == 0
         (tmp_path / f"{agent}.json").write_text(capsys.readouterr().out)
@@ -469,7 +469,7 @@ def test_a_folder_is_no_file_to_write(
 
 
 def test_a_split_without_goals_has_no_long_tasks(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("evaluate", "stop", "--data", dollhouse, "--on", "r4r", "--split", "test") == 2
+    assert run("evaluate", "stop", "--data", dollhouse, "--tasks", "r4r", "--split", "test") == 2
     assert "r4r cannot be had for test: its walks have no goals." in capsys.readouterr().err
 
 

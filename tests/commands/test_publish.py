@@ -63,7 +63,7 @@ def test_what_is_published_walks_as_the_rounded_original_does(
     assert f"| {report.measures['PL'].mean:.2f} (" in row
     low, high = report.measures["CLS"].low, report.measures["CLS"].high
     assert f"({100 * low:.1f} to {100 * high:.1f})" in row
-    assert f"babywalk evaluate {folder} --data DATA --on r2r,r4r --split val_seen:20" in card
+    assert f"babywalk evaluate {folder} --data DATA --tasks r2r,r4r --split val_seen:20" in card
 
 
 def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
@@ -142,7 +142,7 @@ def test_the_card_tells_facts(run: Path, segmented_dollhouse: Path, tmp_path: Pa
 def test_measures_from_elsewhere(
     run: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = ["evaluate", str(run), "--data", str(segmented_dollhouse), "--on", "r2r"]
+    base = ["evaluate", str(run), "--data", str(segmented_dollhouse), "--tasks", "r2r"]
     assert main([*base, "--split", "val_seen:7", "--json"]) == 0
     said = tmp_path / "said.json"
     said.write_text(capsys.readouterr().out)
@@ -163,7 +163,7 @@ def test_mistakes(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ([str(tmp_path), "w"], "is no run's directory: there is no config.json in it."),
         ([str(run), str(tmp_path / "full")], "is not empty. Give a new folder for the weights."),
         ([str(run), "w", "--precision", "float8"], "Precision 'float8' is not known. Did you mean"),
-        ([str(run), "w", "--on", "r5r"], "Task 'r5r' is not known."),
+        ([str(run), "w", "--tasks", "r5r"], "Task 'r5r' is not known."),
         ([str(run), "w", "--results", str(strange)], "is not what 'babywalk evaluate --json' says."),
     ):
         placed = [str(tmp_path / "w") if one == "w" else one for one in arguments]

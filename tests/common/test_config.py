@@ -4,7 +4,14 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
-from babywalk.common.config import check_counts, check_shares, differing, from_assignments, from_table, merged
+from babywalk.common.config import (
+    check_at_least_one,
+    check_fraction_below_one,
+    differing_settings,
+    from_assignments,
+    from_table,
+    merged,
+)
 from babywalk.common.errors import ConfigError
 
 
@@ -47,8 +54,8 @@ def test_a_setting_and_a_part_of_it_cannot_both_be_set() -> None:
 
 
 def test_settings_that_differ_are_named() -> None:
-    assert differing(Outer(), Outer()) == []
-    assert differing(Outer(), Outer(flag=True, inner=Inner(sizes=(1, 3)))) == ["flag", "inner.sizes"]
+    assert differing_settings(Outer(), Outer()) == []
+    assert differing_settings(Outer(), Outer(flag=True, inner=Inner(sizes=(1, 3)))) == ["flag", "inner.sizes"]
 
 
 def test_all_errors_are_told_at_once() -> None:
@@ -98,9 +105,9 @@ def test_one_table_over_another() -> None:
 
 
 def test_ranges_are_checked_by_name() -> None:
-    check_counts(Inner(rate=1.0), "rate")
-    check_shares(Inner(rate=0.0), "rate")
+    check_at_least_one(Inner(rate=1.0), "rate")
+    check_fraction_below_one(Inner(rate=0.0), "rate")
     with pytest.raises(ConfigError, match=r"rate = 0\.5 cannot work\. Give at least 1\."):
-        check_counts(Inner(rate=0.5), "rate")
+        check_at_least_one(Inner(rate=0.5), "rate")
     with pytest.raises(ConfigError, match=r"rate = 1\.0 cannot work\. Give a share from 0 to below 1\."):
-        check_shares(Inner(rate=1.0), "rate")
+        check_fraction_below_one(Inner(rate=1.0), "rate")

@@ -13,10 +13,10 @@ import pytest
 
 from babywalk.common.errors import DataError
 from babywalk.common.files import (
+    atomic_folder,
+    atomic_write,
     read_json,
     read_text,
-    replacing,
-    replacing_folder,
     sha256,
     write_json,
     write_text,
@@ -88,7 +88,7 @@ def test_a_written_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
 def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     for name in ("first", "second"):
-        with replacing_folder(folder) as temporary:
+        with atomic_folder(folder) as temporary:
             (temporary / name).touch()
     assert [path.name for path in folder.iterdir()] == ["second"]
     assert list(tmp_path.iterdir()) == [folder]
@@ -98,7 +98,7 @@ def test_a_failed_folder_leaves_the_old_one_and_no_litter(tmp_path: Path) -> Non
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "old").touch()
-    with pytest.raises(FileNotFoundError), replacing_folder(folder) as temporary:
+    with pytest.raises(FileNotFoundError), atomic_folder(folder) as temporary:
         (temporary / "no such folder" / "new").touch()
     assert [path.name for path in folder.iterdir()] == ["old"]
     assert list(tmp_path.iterdir()) == [folder]
@@ -111,13 +111,13 @@ def full_disk(file: Path | None = None) -> OSError:
 def test_errors_of_writing_name_what_was_to_be_written(tmp_path: Path) -> None:
     """The system names no file where the disk is full; a temporary name would help nobody."""
     path = tmp_path / "data"
-    with pytest.raises(OSError, match="No space") as nameless, replacing(path):
+    with pytest.raises(OSError, match="No space") as nameless, atomic_write(path):
         raise full_disk()
-    with pytest.raises(OSError, match="No space") as of_file, replacing(path) as temporary:
+    with pytest.raises(OSError, match="No space") as of_file, atomic_write(path) as temporary:
         raise full_disk(temporary)
-    with pytest.raises(OSError, match="No space") as inside, replacing_folder(path) as temporary:
+    with pytest.raises(OSError, match="No space") as inside, atomic_folder(path) as temporary:
         raise full_disk(temporary / "inner")
-    with pytest.raises(OSError, match="No space") as elsewhere, replacing_folder(path):
+    with pytest.raises(OSError, match="No space") as elsewhere, atomic_folder(path):
         raise full_disk(tmp_path / "other")
     assert [Path(caught.value.filename) for caught in (nameless, of_file)] == [path, path]
     assert Path(inside.value.filename) == path / "inner"

@@ -14,13 +14,13 @@ HOLDS_AFTER_FREEING = """
 import os, resource
 import numpy as np
 from pathlib import Path
-from babywalk.common.runtime import keep_memory
+from babywalk.common.runtime import retain_freed_memory
 
 def holds():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 if {keep}:
-    keep_memory()
+    retain_freed_memory()
 before = holds()
 for _ in range(3):
     np.ones(64 << 20, dtype=np.uint8)
@@ -28,9 +28,9 @@ print(holds() - before)
 """
 LARGE_PAGES = """
 from pathlib import Path
-from babywalk.common.runtime import keep_memory
+from babywalk.common.runtime import retain_freed_memory
 
-keep_memory()
+retain_freed_memory()
 import torch
 
 weight = torch.zeros(16 << 20)
@@ -61,8 +61,8 @@ def test_large_tensors_lie_in_large_pages() -> None:
 
 
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from babywalk.common.runtime import keep_memory
+    from babywalk.common.runtime import retain_freed_memory
 
     monkeypatch.setenv("THP_MEM_ALLOC_ENABLE", "0")
     monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
-    assert not keep_memory()
+    assert not retain_freed_memory()

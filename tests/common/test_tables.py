@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from babywalk.common.tables import markdown, size, table
+from babywalk.common.tables import format_bytes, markdown, table
 
 
 def test_numbers_align_to_the_right() -> None:
@@ -19,4 +19,4 @@ def test_markdown_keeps_what_is_in_a_cell_in_it() -> None:
     ("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 KB"), (23_000, "23 KB"), (2.9e9, "2.9 GB")]
 )
 def test_sizes_for_people(count: float, text: str) -> None:
-    assert size(count) == text
+    assert format_bytes(count) == text

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from builders import corridor, placed, walk
 
-from babywalk.agents.baselines import ShortestAgent
+from babywalk.agents.baselines import OracleAgent
 from babywalk.assets.results import Answer, read_results, write_results
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
@@ -74,7 +74,7 @@ def test_an_instruction_answered_twice(tmp_path: Path, task: Task) -> None:
 
 
 def test_what_is_written_is_read_the_same(tmp_path: Path, task: Task) -> None:
-    walked = ShortestAgent().walk(task, np.arange(len(task)))
+    walked = OracleAgent().walk(task, np.arange(len(task)))
     write_results(tmp_path / "r.json", as_answers(walked, task))
     again = read_answers(tmp_path / "r.json", task)
     assert again.viewpoints.padded().tolist() == walked.viewpoints.padded().tolist()

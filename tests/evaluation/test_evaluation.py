@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from builders import corridor, placed, walk
 
-from babywalk.agents.baselines import ShortestAgent, StopAgent
+from babywalk.agents.baselines import OracleAgent, StopAgent
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
@@ -55,7 +55,7 @@ def test_groups_by_words_and_by_metres(task: Task) -> None:
 
 
 def test_a_csv_with_a_line_per_instruction(task: Task, tmp_path: Path) -> None:
-    write_per_instruction(tmp_path / "out.csv", evaluate(task, walk_all(ShortestAgent(), task)))
+    write_per_instruction(tmp_path / "out.csv", evaluate(task, walk_all(OracleAgent(), task)))
     with (tmp_path / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["instr_id"] for row in rows] == ["1_0", "1_1", "1_2", "2_0"]
@@ -64,7 +64,7 @@ def test_a_csv_with_a_line_per_instruction(task: Task, tmp_path: Path) -> None:
 
 
 def test_a_table_for_people(task: Task) -> None:
-    measured = summarise(evaluate(task, walk_all(ShortestAgent(), task)))
+    measured = summarise(evaluate(task, walk_all(OracleAgent(), task)))
     header, means, interval = score_table({"shortest": measured}).splitlines()
     assert header.split() == ["PL", "NE", "SR", "OSR", "SPL", "CLS", "nDTW", "SDTW"]
     assert means.split() == ["shortest", "6.00", "0.00", *["100.0"] * 6]
@@ -72,7 +72,7 @@ def test_a_table_for_people(task: Task) -> None:
 
 
 def test_several_runs(task: Task) -> None:
-    runs = [summarise(evaluate(task, walk_all(agent, task))) for agent in (StopAgent(), ShortestAgent())]
+    runs = [summarise(evaluate(task, walk_all(agent, task))) for agent in (StopAgent(), OracleAgent())]
     mean = mean_over_runs(runs)["SR"]
     assert (mean.mean, mean.low, mean.high) == (0.5, 0, 1)
 
@@ -81,7 +81,7 @@ def test_several_runs(task: Task) -> None:
 @pytest.mark.parametrize(("split", "metres"), [("val_seen", 10.1854), ("val_unseen", 9.4797)])
 def test_the_ceiling_and_the_floor_on_the_real_data(real_dataset: Path, split: str, metres: float) -> None:
     loaded = Dataset(real_dataset).task("r2r", split)
-    best = summarise(evaluate(loaded, walk_all(ShortestAgent(), loaded)), per_path=True)
+    best = summarise(evaluate(loaded, walk_all(OracleAgent(), loaded)), per_path=True)
     assert (best["SR"].mean, best["SPL"].mean) == (1, 1)
     assert round(best["PL"].mean, 4) == metres
     worst = summarise(evaluate(loaded, walk_all(StopAgent(), loaded)), per_path=True)

@@ -26,7 +26,7 @@ from babywalk.commands.follow import load_agent
 from babywalk.commands.train import train_agent
 from babywalk.common.config import from_table
 from babywalk.common.errors import ConfigError, DataError
-from babywalk.common.files import alone_in
+from babywalk.common.files import exclusive_lock
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.modules.config import DECODERS
@@ -175,7 +175,7 @@ def test_an_agent_can_be_told_steps_of_another_size(
         load_agent(trained, segmented_dollhouse, step_size=size).lessons(task).count.sum() for size in sizes
     )
     assert own == counts[0] > counts[1] > counts[2] == len(task)
-    on = ["--data", str(segmented_dollhouse), "--on", "r4r", "--split", "val_seen:10"]
+    on = ["--data", str(segmented_dollhouse), "--tasks", "r4r", "--split", "val_seen:10"]
     assert main(["evaluate", str(trained), *on, "--step-size", "100"]) == 0
     for wrong, message in (
         (["random", "--step-size", "9"], "Agent 'random' reads nothing"),
@@ -589,7 +589,7 @@ def test_a_run_goes_on_along_the_way_that_it_came(
 
 def test_two_processes_do_not_train_in_one_directory(trained: Path, segmented_dollhouse: Path) -> None:
     with (
-        alone_in(trained),
+        exclusive_lock(trained),
         pytest.raises(ConfigError, match=r"whole: another process is at work in it\. Wait for its end"),
     ):
         train_agent("babywalk", segmented_dollhouse, trained, resume=True)

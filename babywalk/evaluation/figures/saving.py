@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from babywalk.common.errors import ConfigError
-from babywalk.common.files import replacing
+from babywalk.common.files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,5 +27,5 @@ def save(figure: Figure, file: Path) -> None:
         )
     # Text stays text in an SVG, to be searched and read aloud.
     settings: dict[Any, Any] = {"svg.hashsalt": "babywalk", "svg.fonttype": "none", "pdf.fonttype": 42}
-    with matplotlib.rc_context(settings), replacing(file) as temporary:
+    with matplotlib.rc_context(settings), atomic_write(file) as temporary:
         figure.savefig(temporary, format=kind, metadata=_METADATA[kind])

@@ -14,7 +14,7 @@ from torch import Tensor
 from babywalk.assets.manifest import component
 from babywalk.buildings.features import ViewFeatures
 from babywalk.buildings.houses import Houses
-from babywalk.common.config import check_counts, check_shares
+from babywalk.common.config import check_at_least_one, check_fraction_below_one
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.ragged import Ragged
@@ -50,8 +50,8 @@ class AlignerConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_counts(self, "at_least", "width", "hidden", "spans", "epochs")
-        check_shares(self, "dropout")
+        check_at_least_one(self, "at_least", "width", "hidden", "spans", "epochs")
+        check_fraction_below_one(self, "dropout")
         if self.batch < 2:
             raise ConfigError(f"batch = {self.batch} cannot work: texts are compared. Give at least 2.")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from babywalk.assets.manifest import component
 from babywalk.buildings.features import ViewFeatures
-from babywalk.common.config import check_counts, check_shares
+from babywalk.common.config import check_at_least_one, check_fraction_below_one
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.instructions.landmarks.classifier import LandmarkClassifier
@@ -37,8 +37,8 @@ class LandmarkConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_counts(self, "at_least", "channels", "hidden", "epochs", "batch")
-        check_shares(self, "dropout")
+        check_at_least_one(self, "at_least", "channels", "hidden", "epochs", "batch")
+        check_fraction_below_one(self, "dropout")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
