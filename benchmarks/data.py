@@ -20,10 +20,8 @@ import numpy as np
 
 from babywalk.assets.connectivity import connectivity_files
 from babywalk.assets.view_features import Panorama, read_view_features, write_view_features
-from babywalk.buildings.cache import load_houses
-from babywalk.buildings.converting import convert_panoramas
-from babywalk.buildings.features import open_features
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.features import convert_panoramas, open_features
+from babywalk.buildings.houses import Houses, load_houses
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.importing import RawFiles, import_data
 from babywalk.episodes.joining import TASKS

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.r2r import r2r_file
-from babywalk.buildings.cache import load_houses
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.ragged import Ragged
 from babywalk.common.seeding import generator
 from babywalk.episodes.joining import TASKS, chains, joined_paths, joint

@@ -1,20 +1,50 @@
-"""All houses of a data set in one global index, so that a batch over many houses is array indexing."""
+"""Shortest walks between all viewpoints of a house."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import zipfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
-from babywalk.assets.connectivity import Connectivity
-from babywalk.buildings.geodesics import NOWHERE, geodesics
+from babywalk.assets.connectivity import Connectivity, connectivity_files, read_connectivity
 from babywalk.common.errors import DataError, unknown
+from babywalk.common.files import atomic_write, read_bytes
+from babywalk.common.progress import progress
 from babywalk.common.ragged import starts
+
+NOWHERE = -1
+
+
+def geodesics(
+    positions: NDArray[np.float64],  # (N, 3)
+    walkable: NDArray[np.bool_],  # (N, N) symmetric
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Lengths (N, N) of the shortest walks, infinite where there is none, and their first viewpoints (N, N).
+
+    The first viewpoint from a to b is a's neighbour on the way; it is a itself where a is b, and
+    NOWHERE where b cannot be reached.
+    """
+    tail, head = np.nonzero(walkable)
+    # An edge is as long as the straight line between its ends in three dimensions.
+    length = np.linalg.norm(positions[tail] - positions[head], axis=1)
+    graph = csr_array((length, (tail, head)), shape=walkable.shape)
+    distance, before = dijkstra(graph, return_predecessors=True)
+    # The graph is undirected: what comes before a on the way from b comes after a on the way to b.
+    onward = np.where(before.T < 0, NOWHERE, before.T).astype(np.int32)
+    np.fill_diagonal(onward, np.arange(len(positions)))
+    return distance, onward
+
 
 Index = NDArray[np.integer[Any]]
 
@@ -138,3 +168,52 @@ def _neighbours(house: Connectivity, degree: int, offset: int) -> NDArray[np.int
 def _check(house: Connectivity) -> None:
     if not house.viewpoints:
         raise DataError(f"House {house.scan!r} has no included viewpoint; leave its file out.")
+
+
+_VERSION = "1"  # changes with the meaning of any table of Houses
+_TABLES = ("first", "positions", "neighbours", "distances", "onward", "sight")
+
+
+def load_houses(folder: Path, cache: Path | None = None) -> Houses:
+    """The houses of a folder of connectivity files; `cache` is a folder of earlier results."""
+    files = connectivity_files(folder)
+    stored = cache / f"houses-{_key(files)}.npz" if cache else None
+    if stored and (houses := _read(stored)):
+        return houses
+    houses = Houses.of([read_connectivity(file) for file in progress(files, "Reading houses", unit="house")])
+    if stored:
+        with contextlib.suppress(OSError):
+            _write(stored, houses)
+    return houses
+
+
+def _key(files: list[Path]) -> str:
+    with ThreadPoolExecutor() as pool:
+        contents = pool.map(lambda file: hashlib.sha256(read_bytes(file)).digest(), files)
+        digest = hashlib.sha256(_VERSION.encode())
+        for file, content in zip(files, contents, strict=True):
+            digest.update(file.name.encode() + b"\0" + content)
+    return digest.hexdigest()[:32]
+
+
+def _write(file: Path, houses: Houses) -> None:
+    with atomic_write(file) as temporary, temporary.open("wb") as out:
+        np.savez(
+            out,
+            scans=np.array(houses.scans),
+            names=np.array(houses.names),
+            **{table: getattr(houses, table) for table in _TABLES},
+        )
+
+
+def _read(file: Path) -> Houses | None:
+    """What was stored, or None where there is nothing to be trusted."""
+    try:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
+            return Houses(
+                scans=tuple(stored["scans"].tolist()),
+                names=tuple(stored["names"].tolist()),
+                **{table: stored[table] for table in _TABLES},
+            )
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        return None

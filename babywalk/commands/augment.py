@@ -16,9 +16,8 @@ from babywalk.buildings.features import LOOKAHEAD
 from babywalk.commands.align import default_features
 from babywalk.common.config import from_table, merged
 from babywalk.common.errors import ConfigError
-from babywalk.episodes.augmentation import check_split, described, keep_split
+from babywalk.episodes.augmentation import check_split, described, draw_unspoken, keep_split
 from babywalk.episodes.dataset import Dataset
-from babywalk.episodes.path_sampling import draw_unspoken
 from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker
 from babywalk.navigation.observation import Observer
 from babywalk.training.speaker import perplexity, train_speaker

@@ -12,8 +12,7 @@ from babywalk.assets.glove import WordVectors, read_glove
 from babywalk.assets.layout import CACHE, CONNECTIVITY, WALKS, WORD_VECTORS
 from babywalk.assets.manifest import component, details
 from babywalk.assets.r2r import r2r_file
-from babywalk.buildings.cache import load_houses
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.errors import ConfigError, DataError, unknown
 from babywalk.common.files import sha256
 from babywalk.episodes.joining import TASKS, joint

@@ -17,7 +17,7 @@ from babywalk.assets.layout import CONNECTIVITY, FINE_GRAINED, PLANS, WALKS, WOR
 from babywalk.assets.manifest import MANIFEST, component
 from babywalk.assets.rooms import read_rooms
 from babywalk.assets.view_features import read_view_features
-from babywalk.buildings.converting import convert_panoramas, convert_parts
+from babywalk.buildings.features import convert_panoramas, convert_parts
 from babywalk.buildings.objects.build import object_parts
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import atomic_folder

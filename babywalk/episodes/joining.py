@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.buildings.geodesics import NOWHERE
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.houses import NOWHERE, Houses
 from babywalk.common.errors import unknown
 from babywalk.common.ragged import Ragged, concat_within_rows, ranges, starts
 from babywalk.episodes.walks import Walks

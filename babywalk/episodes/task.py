@@ -1,9 +1,4 @@
-"""A task: the episodes of one split, as references to the described walks they are made of.
-
-R2R is the case of one walk per episode. An episode of R4R, R6R or R8R is a chain of walks and one
-instruction of each; nothing of their texts or paths is copied until it is asked for, so a task of a
-million episodes is a few arrays.
-"""
+"""One episode: what an agent is told, and where the person who said it had walked."""
 
 from __future__ import annotations
 
@@ -21,9 +16,20 @@ from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.ragged import Ragged, starts
 from babywalk.common.seeding import generator
-from babywalk.episodes.episode import Episode
 from babywalk.episodes.joining import Joint, chains, joined_paths
 from babywalk.episodes.walks import Walks
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An instruction and the path it describes, from a start in a house."""
+
+    id: str  # "<path id>_<number of the instruction>"
+    scan: str
+    path: tuple[str, ...]  # viewpoint ids; the start alone in a test split
+    heading: float  # radians at the start
+    instruction: str
+
 
 Index = NDArray[np.integer[Any]]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from babywalk.buildings.features import ViewFeatures
-from babywalk.buildings.geodesics import NOWHERE
+from babywalk.buildings.houses import NOWHERE
 from babywalk.buildings.panorama import COLUMNS, STEP, VIEW_ELEVATIONS, VIEW_HEADINGS, VIEWS
 from babywalk.navigation.arrays import Array, cells, namespace, rows
 from babywalk.navigation.world import Poses, World

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from babywalk.buildings.geodesics import NOWHERE
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.houses import NOWHERE, Houses
 from babywalk.navigation.arrays import Array, namespace, rows
 from babywalk.navigation.world import STOP
 

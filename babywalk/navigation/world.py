@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from babywalk.buildings.geodesics import NOWHERE
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.houses import NOWHERE, Houses
 from babywalk.buildings.panorama import (
     COLUMNS,
     STEP,

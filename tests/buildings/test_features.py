@@ -8,10 +8,9 @@ import pytest
 from builders import corridor
 
 from babywalk.assets.view_features import Panorama
-from babywalk.buildings.converting import convert_panoramas, convert_parts
-from babywalk.buildings.features import open_features, open_source, sources
+from babywalk.buildings.features import convert_panoramas, convert_parts, open_features, open_source, sources
 from babywalk.buildings.houses import Houses
-from babywalk.buildings.objects.part import Part
+from babywalk.buildings.objects.parts import Part
 from babywalk.common.errors import ConfigError, DataError
 
 

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import shutil
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 from builders import connectivity, corridor
+from hypothesis import given
+from hypothesis import strategies as st
 
-from babywalk.buildings.cache import load_houses
-from babywalk.buildings.houses import Houses
+from babywalk.assets.connectivity import write_connectivity
+from babywalk.buildings import houses as houses_module
+from babywalk.buildings.houses import NOWHERE, Houses, geodesics, load_houses
 from babywalk.common.errors import ConfigError, DataError
 
 
@@ -79,3 +84,97 @@ def test_the_real_houses(real_data: Path) -> None:
     assert np.diff(houses.first).max() == 348
     alone = np.flatnonzero(houses.degree == 0)[0]
     assert np.isinf(houses.distance(alone, houses.first[houses.house_of[alone]] + (alone == 0)))
+
+
+def test_a_detour_is_as_long_as_its_edges() -> None:
+    # 0 - 1 - 2 in an L with sides 3 and 4; 3 stands alone.
+    positions = np.array([[0, 0, 0], [3, 0, 0], [3, 4, 0], [9, 9, 9]], dtype=float)
+    walkable = np.zeros((4, 4), dtype=bool)
+    walkable[[0, 1, 1, 2], [1, 0, 2, 1]] = True
+    distance, onward = geodesics(positions, walkable)
+    assert distance[0].tolist() == [0, 3, 7, np.inf]
+    assert onward[0].tolist() == [0, 1, 1, NOWHERE]
+    assert onward[2].tolist() == [1, 1, 2, NOWHERE]
+    assert onward[3].tolist() == [NOWHERE, NOWHERE, NOWHERE, 3]
+
+
+def test_height_counts() -> None:
+    positions = np.array([[0, 0, 0], [0, 3, 4]], dtype=float)
+    distance, _ = geodesics(positions, np.array([[False, True], [True, False]]))
+    assert distance[0, 1] == pytest.approx(5)
+
+
+@given(st.integers(0, 10_000))
+def test_following_the_next_viewpoint_walks_the_shortest_way(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    count = 8
+    walkable = np.triu(random.random((count, count)) < 0.3, 1)
+    walkable |= walkable.T
+    positions = random.random((count, 3))
+    distance, onward = geodesics(positions, walkable)
+    assert np.allclose(distance, distance.T)
+    for a, b in np.ndindex(count, count):
+        if np.isinf(distance[a, b]):
+            assert onward[a, b] == NOWHERE
+            continue
+        at, walked = a, 0.0
+        while at != b:
+            after = onward[at, b]
+            assert walkable[at, after]
+            walked += float(np.linalg.norm(positions[at] - positions[after]))
+            at = after
+        assert walked == pytest.approx(distance[a, b])
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    folder = tmp_path / "connectivity"
+    for scan, length in (("a", 3), ("b", 5)):
+        write_connectivity(folder / f"{scan}_connectivity.json", corridor(scan, length))
+    return folder
+
+
+def same(one: Houses, other: Houses) -> bool:
+    tables = ("first", "positions", "neighbours", "distances", "onward", "sight")
+    return (one.scans, one.names) == (other.scans, other.names) and all(
+        np.array_equal(getattr(one, table), getattr(other, table)) for table in tables
+    )
+
+
+def test_from_the_cache_as_from_the_files(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = load_houses(raw, tmp_path / "cache")
+    monkeypatch.setattr(houses_module, "read_connectivity", None)  # would fail if it were called
+    assert same(load_houses(raw, tmp_path / "cache"), built)
+
+
+def test_other_content_is_built_anew(raw: Path, tmp_path: Path) -> None:
+    load_houses(raw, tmp_path / "cache")
+    write_connectivity(raw / "b_connectivity.json", corridor("b", 6))
+    assert len(load_houses(raw, tmp_path / "cache").names) == 9
+    shutil.move(raw / "b_connectivity.json", raw / "c_connectivity.json")
+    assert load_houses(raw, tmp_path / "cache").scans == ("a", "c")
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut short", None])
+def test_a_damaged_cache_is_built_anew(raw: Path, tmp_path: Path, damage: bytes | None) -> None:
+    built = load_houses(raw, tmp_path / "cache")
+    (stored,) = (tmp_path / "cache").iterdir()
+    stored.write_bytes(stored.read_bytes()[:1000] if damage is None else damage)
+    assert same(load_houses(raw, tmp_path / "cache"), built)
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(raw: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "cache"
+    blocked.write_text("a file where the folder should be")
+    assert len(load_houses(raw, blocked)) == 2
+
+
+def test_two_processes_may_build_it_at_once(raw: Path, tmp_path: Path) -> None:
+    with get_context("spawn").Pool(2) as pool:
+        counts = pool.starmap(_count, [(raw, tmp_path / "cache")] * 4)
+    assert counts == [8] * 4
+    assert [file.suffix for file in (tmp_path / "cache").iterdir()] == [".npz"]
+
+
+def _count(raw: Path, stored: Path) -> int:
+    return len(load_houses(raw, stored).names)

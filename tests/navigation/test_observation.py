@@ -7,8 +7,7 @@ import pytest
 from builders import connectivity
 
 from babywalk.assets.view_features import Panorama
-from babywalk.buildings.converting import convert_panoramas
-from babywalk.buildings.features import open_features
+from babywalk.buildings.features import convert_panoramas, open_features
 from babywalk.buildings.houses import Houses
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import Poses, World

@@ -8,16 +8,9 @@ import numpy as np
 
 from babywalk.assets.boxes import ViewpointObjects
 from babywalk.buildings.houses import Houses
-from babywalk.buildings.objects.areas import fill
-from babywalk.buildings.objects.camera import PIXELS
-from babywalk.buildings.objects.distant import distant_objects
-from babywalk.buildings.objects.groups import GROUPS
-from babywalk.buildings.objects.openness import openness_part
-from babywalk.buildings.objects.part import Part
-from babywalk.buildings.objects.placing import Sights, place
-from babywalk.buildings.objects.rooms import room_part
-from babywalk.buildings.objects.sightings import Sightings
-from babywalk.buildings.objects.words import frequent, words_of
+from babywalk.buildings.objects.labels import GROUPS, frequent, words_of
+from babywalk.buildings.objects.parts import Part, distant_objects, fill, openness_part, room_part
+from babywalk.buildings.objects.sightings import PIXELS, Sightings, Sights, place
 from babywalk.common.errors import ConfigError
 from babywalk.common.ragged import Ragged, concat_within_rows
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.buildings.geodesics import NOWHERE
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.houses import NOWHERE, Houses
 from babywalk.common.errors import ConfigError, shortlist
 from babywalk.evaluation.figures.floorplan import Floor, read_plan
 from babywalk.evaluation.figures.floors import floor_heights, nearest_floor

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from babywalk.buildings.geodesics import NOWHERE
+from babywalk.buildings.houses import NOWHERE
 from babywalk.buildings.panorama import VIEWS
 from babywalk.modules.kernels.matmul import product
 from babywalk.modules.kernels.product_cache import ProductCache

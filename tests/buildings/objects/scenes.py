@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from babywalk.assets.boxes import Box, SeenObject, ViewpointObjects
 from babywalk.assets.connectivity import Connectivity
-from babywalk.buildings.objects.camera import AXES, FOCAL
-from babywalk.buildings.objects.part import Part
+from babywalk.buildings.objects.parts import Part
+from babywalk.buildings.objects.sightings import AXES, FOCAL
 
 NORTH, EAST, SOUTH, WEST = 12, 15, 18, 21  # the level views
 

@@ -14,8 +14,7 @@ from babywalk.assets.connectivity import connectivity_files, read_connectivity
 from babywalk.assets.rooms import read_rooms
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.build import object_parts
-from babywalk.buildings.objects.placing import Sights, place
-from babywalk.buildings.objects.sightings import Sightings
+from babywalk.buildings.objects.sightings import Sightings, Sights, place
 
 pytestmark = pytest.mark.real
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babywalk.assets.fine_grained import read_fine_grained
-from babywalk.buildings.cache import load_houses
+from babywalk.buildings.houses import load_houses
 from babywalk.common.ragged import Ragged
 from babywalk.instructions.alignment.alignment_examples import examples_from_people
 from babywalk.instructions.alignment.evaluation import evaluate_alignment

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from babywalk.buildings.cache import load_houses
-from babywalk.buildings.houses import Houses
+from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.joining import chains, joined_paths, joint
 from babywalk.episodes.walks import Walks, load_walks

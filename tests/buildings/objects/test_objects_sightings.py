@@ -8,9 +8,15 @@ from scenes import NORTH, Place, around, boxes_of, house, thing
 
 from babywalk.assets.boxes import Box, ViewpointObjects
 from babywalk.buildings.houses import Houses
-from babywalk.buildings.objects.camera import FOCAL, rays
-from babywalk.buildings.objects.placing import TYPICAL_DISTANCE, PlacedObjects, Sights, place
-from babywalk.buildings.objects.sightings import Sightings
+from babywalk.buildings.objects.sightings import (
+    FOCAL,
+    TYPICAL_DISTANCE,
+    PlacedObjects,
+    Sightings,
+    Sights,
+    place,
+    rays,
+)
 from babywalk.common.errors import DataError
 
 HALF, ROOT = 0.5, np.sqrt(3) / 2

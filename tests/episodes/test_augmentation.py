@@ -7,7 +7,7 @@ import pytest
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
-from babywalk.episodes.path_sampling import draw_unspoken
+from babywalk.episodes.augmentation import draw_unspoken
 from tests.builders import corridor, placed, walk
 
 

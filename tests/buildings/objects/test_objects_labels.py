@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from babywalk.buildings.objects.words import frequent, singular, words_of
+from babywalk.buildings.objects.labels import frequent, singular, words_of
 
 
 @pytest.mark.parametrize(
