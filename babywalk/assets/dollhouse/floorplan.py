@@ -1,7 +1,7 @@
 """The floor plan: rooms as rectangles, the doors between them, and the stairs.
 
-Every storey is a corridor with a row of rooms on either side; deep rooms hide a smaller one behind them,
-and a large room may take the whole end of the storey. Mirrored and turned at random, no two are alike.
+Every storey is a corridor with a row of rooms on either side. A deep room may have a smaller room behind
+it, and one large room may take up the whole end of the storey. Plans are mirrored and rotated at random.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEWEST_ROOMS, MOST_ROOMS = 8, 16  # without the stairwells
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A rectangle on one storey, and what it is for."""
+    """A rectangle on one storey, and its kind."""
 
     kind: str
     storey: int
@@ -49,13 +49,13 @@ class Door:
 
     @property
     def along_x(self) -> bool:
-        """Whether the wall runs along x, so that one walks through along y."""
+        """Whether the wall runs along x, so that a walker passes through along y."""
         return self.gap[1] == self.gap[3]
 
 
 @dataclass(frozen=True, slots=True)
 class Stairs:
-    """Two flights beside each other that meet on a landing; both ends lie at the same corridor."""
+    """Two parallel flights that meet on a landing; both start at the same side, in the corridor."""
 
     rooms: tuple[int, int]  # the stairwell on the lower and on the upper storey
     lower: Rect  # the flight from the lower storey to the landing
@@ -67,7 +67,7 @@ class Stairs:
 
 @dataclass(frozen=True, slots=True)
 class FloorPlan:
-    """The rooms of a house, every one reachable through doors and stairs from every other."""
+    """The rooms of a house; every room can be reached from every other through doors and stairs."""
 
     rooms: tuple[Room, ...]
     doors: tuple[Door, ...]
@@ -75,20 +75,20 @@ class FloorPlan:
 
     @property
     def storeys(self) -> int:
-        """How many floors there are."""
+        """The number of storeys."""
         return 1 + max(room.storey for room in self.rooms)
 
     def doors_of(self, room: int) -> list[Door]:
         """The doors of one room."""
         return [door for door in self.doors if room in door.rooms]
 
-    def stance(self, door: Door, room: int) -> Point:
-        """Where one stands in a room to walk straight through a door."""
-        return _stance(door.gap, self.rooms[room].rect)
+    def standing_point(self, door: Door, room: int) -> Point:
+        """The point in a room from which a door is straight ahead."""
+        return _standing_point(door.gap, self.rooms[room].rect)
 
 
 def walls(plan: FloorPlan, storey: int, *, jamb: float = 0.0) -> Floats:
-    """The walls of one storey, (K, 4), with gaps at the doors; `jamb` makes every gap narrower."""
+    """The walls of one storey, (K, 4), with gaps at the doors; `jamb` narrows every gap on both sides."""
     pieces: list[tuple[float, float, float, float]] = []
     for room_number, room in enumerate(plan.rooms):
         if room.storey != storey:
@@ -97,47 +97,49 @@ def walls(plan: FloorPlan, storey: int, *, jamb: float = 0.0) -> Floats:
         gaps = [door.gap for door in plan.doors_of(room_number)]
         for x in (r.x0, r.x1):
             cuts = [(g[1] + jamb, g[3] - jamb) for g in gaps if g[0] == g[2] == x]
-            pieces += [(x, low, x, high) for low, high in _uncut(r.y0, r.y1, cuts)]
+            pieces += [(x, low, x, high) for low, high in _without_gaps(r.y0, r.y1, cuts)]
         for y in (r.y0, r.y1):
             cuts = [(g[0] + jamb, g[2] - jamb) for g in gaps if g[1] == g[3] == y]
-            pieces += [(low, y, high, y) for low, high in _uncut(r.x0, r.x1, cuts)]
+            pieces += [(low, y, high, y) for low, high in _without_gaps(r.x0, r.x1, cuts)]
     return np.array(sorted(dict.fromkeys(pieces)), dtype=np.float64)
 
 
 def draw_plan(rng: np.random.Generator) -> FloorPlan:
     """A random floor plan of one or two storeys with 8 to 16 rooms."""
     draft = _Draft(rng, storeys=int(rng.choice([1, 2], p=[0.4, 0.6])))
-    return _moved(draft.finished(), rng)
+    return _mirrored(draft.finished(), rng)
 
 
 @dataclass
 class _Draft:
-    """A plan in the making: the corridor runs along x, and the stairs rise away from it along y."""
+    """A plan under construction: the corridor runs along x, and the stairs lead away from it along y."""
 
     rng: np.random.Generator
     storeys: int
     rooms: list[Room] = field(default_factory=list)
     doors: list[Door] = field(default_factory=list)
     stairs: Stairs | None = None
-    stands: list[tuple[int, Point]] = field(default_factory=list)  # where one steps on the stairs
+    stair_ends: list[tuple[int, Point]] = field(
+        default_factory=list
+    )  # room and point at either end of the stairs
 
     def finished(self) -> FloorPlan:
         """The plan, storey by storey."""
         one = self.storeys == 1
-        length = self._between(14.0, 18.0) if one else self._between(9.4, 11.8)
-        low, hall, high = self._between(4.0, 6.0), self._between(1.9, 2.4), self._between(4.0, 6.0)
+        length = self._uniform(14.0, 18.0) if one else self._uniform(9.4, 11.8)
+        low, hall, high = self._uniform(4.0, 6.0), self._uniform(1.9, 2.4), self._uniform(4.0, 6.0)
         corridor = Rect(0.0, low, length, round(low + hall, 2))
         top = round(corridor.y1 + high, 2)
         for storey in range(self.storeys):
             self._storey(storey, corridor, top)
         if self.storeys == 2:
-            self._join_storeys(corridor)
+            self._add_stairs(corridor)
         return FloorPlan(tuple(self.rooms), tuple(self.doors), self.stairs)
 
     def _storey(self, storey: int, corridor: Rect, top: float) -> None:
         length = corridor.x1
         if self.rng.random() < 0.6:
-            end = self._add(storey, Rect(length, 0.0, round(length + self._between(4.0, 5.2), 2), top), "end")
+            end = self._add(storey, Rect(length, 0.0, round(length + self._uniform(4.0, 5.2), 2), top), "end")
         else:
             end = None
         start = 0.0
@@ -148,7 +150,7 @@ class _Draft:
         hallway = self._add(storey, Rect(start, corridor.y0, length, corridor.y1), "hallway")
         stairwell = self.storeys == 2
         left = _STAIRS_WIDTH if stairwell else 0.0
-        shift = 2.6 if stairwell else 0.0  # the stairs stand beside the hallway, never the entryway
+        shift = 2.6 if stairwell else 0.0  # the stairs are beside the hallway, never the entryway
         if stairwell:
             self._add(
                 storey,
@@ -156,18 +158,18 @@ class _Draft:
                 "stairs",
             )
             step = 0.25 if storey == 0 else 0.75
-            self.stands.append((hallway, (shift + step * left, (corridor.y0 + corridor.y1) / 2)))
+            self.stair_ends.append((hallway, (shift + step * left, (corridor.y0 + corridor.y1) / 2)))
         rows: list[list[int]] = []
         if shift:
             rows.append(self._row(storey, 0.0, shift, corridor.y1, top, outward=1))
         rows.append(self._row(storey, shift + left, length, corridor.y1, top, outward=1))
         rows.append(self._row(storey, 0.0, length, corridor.y0, 0.0, outward=-1))
         fronts = [room for row in rows for room in row]
-        self._name(storey, fronts, end)
+        self._assign_kinds(storey, fronts, end)
         if entry is not None:
             self._door(hallway, entry, "archway")
         for front in fronts:
-            beside = hallway if self._touching(front, hallway) >= 1.3 or entry is None else entry
+            beside = hallway if self._shared_length(front, hallway) >= 1.3 or entry is None else entry
             self._door(beside, front)
         if end is not None:
             self._door(hallway, end, "archway")
@@ -179,8 +181,8 @@ class _Draft:
     def _row(
         self, storey: int, start: float, end: float, near: float, far: float, *, outward: int
     ) -> list[int]:
-        """Rooms side by side along the corridor, some with a smaller room behind; the front ones."""
-        count = max(1, round((end - start) / self._between(3.7, 4.8)))
+        """Add rooms along the corridor, some with a smaller room behind; returns the front rooms."""
+        count = max(1, round((end - start) / self._uniform(3.7, 4.8)))
         shares = self.rng.uniform(0.85, 1.2, count)
         edges = np.concatenate([[0.0], np.cumsum(shares) / shares.sum()]) * (end - start) + start
         fronts = []
@@ -188,15 +190,15 @@ class _Draft:
             middle = far
             rear_room = len(self.rooms) < MOST_ROOMS - 4 * (self.storeys - storey)
             if abs(far - near) > 4.8 and self.rng.random() < 0.45 and rear_room:
-                middle = round(far - outward * self._between(1.9, 2.3), 2)
+                middle = round(far - outward * self._uniform(1.9, 2.3), 2)
                 self._add(storey, Rect(float(x0), min(middle, far), float(x1), max(middle, far)), "rear")
             fronts.append(
                 self._add(storey, Rect(float(x0), min(near, middle), float(x1), max(near, middle)), "front")
             )
         return fronts
 
-    def _name(self, storey: int, fronts: list[int], end: int | None) -> None:
-        """Give rooms their kinds: the large ones to sit and eat in, the small ones for the rest."""
+    def _assign_kinds(self, storey: int, fronts: list[int], end: int | None) -> None:
+        """Assign kinds to rooms: living and dining rooms to the largest, closets to the smallest."""
         if end is not None:
             kind = "living room" if storey == 0 else ("family room", "game room")[self.rng.integers(2)]
             self._rename(end, kind)
@@ -217,35 +219,35 @@ class _Draft:
             self._rename(room, kind)
         rears = [i for i, r in enumerate(self.rooms) if r.kind == "rear" and r.storey == storey]
         for rear in rears:
-            front = max(fronts, key=lambda room: self._touching(room, rear))
+            front = max(fronts, key=lambda room: self._shared_length(room, rear))
             owner = self.rooms[front].kind
             wet = "laundry room" if owner in ("kitchen", "bathroom") else "bathroom"
             self._rename(rear, "closet" if self.rng.random() < 0.35 else wet)
             self._door(front, rear, "door")
 
     def _side_doors(self, pairs: list[tuple[int, int]]) -> None:
-        """Doors between neighbours of a row, which give the house its round trips."""
+        """Doors between neighbouring rooms of a row, which create loops in the house."""
         for a, b in pairs:
             kinds = {self.rooms[a].kind, self.rooms[b].kind}
             chance = 0.8 if kinds <= set(_SOCIAL) else 0.3
-            if not kinds & set(_PRIVATE) and self._touching(a, b) > 2.0 and self.rng.random() < chance:
+            if not kinds & set(_PRIVATE) and self._shared_length(a, b) > 2.0 and self.rng.random() < chance:
                 self._door(a, b)
 
     def _door(self, a: int, b: int, kind: str | None = None) -> None:
-        """A door between two rooms, away from other doors or straight across from one."""
-        low, high, fixed, along_x = _shared(self.rooms[a].rect, self.rooms[b].rect)
+        """Add a door between two rooms, away from other doors or straight across from one."""
+        low, high, fixed, along_x = _shared_wall(self.rooms[a].rect, self.rooms[b].rect)
         social = {self.rooms[a].kind, self.rooms[b].kind} & set(_SOCIAL)
         if kind is None:
             kind = str(self.rng.choice(["archway", "double doors", "door"])) if social else "door"
-        width = 0.95 if kind == "door" else self._between(1.3, 1.6)
+        width = 0.95 if kind == "door" else self._uniform(1.3, 1.6)
         width = min(width, high - low - 0.3)
         places = np.arange(low + width / 2 + 0.15, high - width / 2 - 0.14, 0.1)
         if not len(places):
             places = np.array([(low + high) / 2])
         gaps = [_gap(round(float(place), 2), round(width / 2, 2), fixed, along_x) for place in places]
         badness = [
-            self._crowding(a, _stance(gap, self.rooms[a].rect))
-            + self._crowding(b, _stance(gap, self.rooms[b].rect))
+            self._crowding(a, _standing_point(gap, self.rooms[a].rect))
+            + self._crowding(b, _standing_point(gap, self.rooms[b].rect))
             for gap in gaps
         ]
         best = [gap for gap, bad in zip(gaps, badness, strict=True) if bad <= min(badness) + 1e-9]
@@ -254,15 +256,15 @@ class _Draft:
         material = "glass" if kind == "double doors" and self.rng.random() < 0.6 else None
         self.doors.append(Door(kind, self.rooms[a].storey, (a, b), gap, colour, material))
 
-    def _crowding(self, room: int, stance: Point) -> float:
-        """How badly a stance lies to the stances of other doors: neither the same nor well apart."""
+    def _crowding(self, room: int, standing_point: Point) -> float:
+        """A penalty for standing points of other doors that are close but not the same."""
         rect = self.rooms[room].rect
-        others = [_stance(door.gap, rect) for door in self.doors if room in door.rooms]
-        others += [point for place, point in self.stands if place == room]
-        gaps = [float(np.hypot(stance[0] - x, stance[1] - y)) for x, y in others]
+        others = [_standing_point(door.gap, rect) for door in self.doors if room in door.rooms]
+        others += [point for place, point in self.stair_ends if place == room]
+        gaps = [float(np.hypot(standing_point[0] - x, standing_point[1] - y)) for x, y in others]
         return sum(max(0.0, 1.6 - gap) for gap in gaps if gap > 0.3)
 
-    def _join_storeys(self, corridor: Rect) -> None:
+    def _add_stairs(self, corridor: Rect) -> None:
         wells = [i for i, room in enumerate(self.rooms) if room.kind == "stairs"]
         halls = [i for i, room in enumerate(self.rooms) if room.kind == "hallway"]
         r = self.rooms[wells[0]].rect
@@ -280,8 +282,8 @@ class _Draft:
             head=((middle + r.x1) / 2, front),
         )
 
-    def _touching(self, a: int, b: int) -> float:
-        low, high, _, _ = _shared(self.rooms[a].rect, self.rooms[b].rect)
+    def _shared_length(self, a: int, b: int) -> float:
+        low, high, _, _ = _shared_wall(self.rooms[a].rect, self.rooms[b].rect)
         return high - low
 
     def _add(self, storey: int, rect: Rect, kind: str) -> int:
@@ -291,12 +293,12 @@ class _Draft:
     def _rename(self, room: int, kind: str) -> None:
         self.rooms[room] = Room(kind, self.rooms[room].storey, self.rooms[room].rect)
 
-    def _between(self, low: float, high: float) -> float:
+    def _uniform(self, low: float, high: float) -> float:
         return round(float(self.rng.uniform(low, high)), 2)
 
 
-def _shared(a: Rect, b: Rect) -> tuple[float, float, float, bool]:
-    """The stretch of wall that two rooms share: from, to, where it lies, and whether it runs along x."""
+def _shared_wall(a: Rect, b: Rect) -> tuple[float, float, float, bool]:
+    """The wall that two rooms share: start, end, fixed coordinate, and whether it runs along x."""
     for y in (a.y0, a.y1):
         if y in (b.y0, b.y1) and min(a.x1, b.x1) > max(a.x0, b.x0):
             return max(a.x0, b.x0), min(a.x1, b.x1), y, True
@@ -311,7 +313,7 @@ def _gap(place: float, half: float, fixed: float, along_x: bool) -> tuple[float,
     return (low, fixed, high, fixed) if along_x else (fixed, low, fixed, high)
 
 
-def _stance(gap: tuple[float, float, float, float], rect: Rect) -> Point:
+def _standing_point(gap: tuple[float, float, float, float], rect: Rect) -> Point:
     x, y = (gap[0] + gap[2]) / 2, (gap[1] + gap[3]) / 2
     if gap[1] == gap[3]:
         step = min(1.0, rect.depth / 2)
@@ -320,8 +322,8 @@ def _stance(gap: tuple[float, float, float, float], rect: Rect) -> Point:
     return x + (step if x == rect.x0 else -step), y
 
 
-def _uncut(low: float, high: float, cuts: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """What remains of a wall without its gaps."""
+def _without_gaps(low: float, high: float, cuts: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The pieces of a wall between its gaps."""
     pieces = []
     for start, end in sorted(cuts):
         if start > low:
@@ -330,8 +332,8 @@ def _uncut(low: float, high: float, cuts: list[tuple[float, float]]) -> list[tup
     return [*pieces, (low, high)] if high > low else pieces
 
 
-def _moved(plan: FloorPlan, rng: np.random.Generator) -> FloorPlan:
-    """The plan mirrored and turned at random."""
+def _mirrored(plan: FloorPlan, rng: np.random.Generator) -> FloorPlan:
+    """The plan mirrored and rotated at random."""
     flip_x, flip_y, swap = (bool(rng.integers(2)) for _ in range(3))
 
     def point(x: float, y: float) -> Point:

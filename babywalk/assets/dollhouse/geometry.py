@@ -1,4 +1,4 @@
-"""Plane geometry on arrays: which straight lines meet which walls and boxes."""
+"""Plane geometry on arrays: which line segments cross which walls and rectangles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Rect:
-    """A rectangle along the axes, in metres."""
+    """An axis-aligned rectangle, in metres."""
 
     x0: float
     y0: float
@@ -42,16 +42,16 @@ class Rect:
         """The point in the middle."""
         return (self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2
 
-    def grown(self, margin: float) -> Rect:
-        """The rectangle with `margin` more on every side; less where it is negative."""
+    def expanded(self, margin: float) -> Rect:
+        """The rectangle with `margin` added on every side; a negative margin shrinks it."""
         return Rect(self.x0 - margin, self.y0 - margin, self.x1 + margin, self.y1 + margin)
 
-    def meets(self, other: Rect) -> bool:
-        """Whether the two share more than an edge."""
+    def overlaps(self, other: Rect) -> bool:
+        """Whether the two share an area; touching edges do not count."""
         return self.x0 < other.x1 and other.x0 < self.x1 and self.y0 < other.y1 and other.y0 < self.y1
 
-    def holds(self, other: Rect) -> bool:
-        """Whether the other lies inside."""
+    def contains(self, other: Rect) -> bool:
+        """Whether the other lies inside, edges included."""
         return self.x0 <= other.x0 and self.y0 <= other.y0 and other.x1 <= self.x1 and other.y1 <= self.y1
 
 
@@ -61,7 +61,7 @@ def corners(rects: Iterable[Rect]) -> Floats:
 
 
 def crossings(starts: Floats, ends: Floats, walls: Floats) -> Bools:
-    """Which straight lines cross which walls; a line that merely ends at a wall does not.
+    """Which line segments cross which walls; a segment that ends at a wall does not cross it.
 
     Shapes: starts and ends (M, 2), walls (K, 4) as x0, y0, x1, y1; the result is (M, K).
     """
@@ -70,8 +70,8 @@ def crossings(starts: Floats, ends: Floats, walls: Floats) -> Bools:
     return (_side(a, b, c) * _side(a, b, d) < 0) & (_side(c, d, a) * _side(c, d, b) < 0)
 
 
-def through(starts: Floats, ends: Floats, rects: Floats) -> Bools:
-    """Which straight lines enter which rectangles. Shapes: (M, 2), (M, 2), (K, 4) give (M, K)."""
+def enters(starts: Floats, ends: Floats, rects: Floats) -> Bools:
+    """Which line segments enter which rectangles. Shapes: (M, 2), (M, 2), (K, 4) give (M, K)."""
     step = ends - starts
     step = np.where(np.abs(step) < 1e-12, 1e-12, step)[:, None, :]
     low = (rects[None, :, :2] - starts[:, None, :]) / step
@@ -82,8 +82,11 @@ def through(starts: Floats, ends: Floats, rects: Floats) -> Bools:
     return inside
 
 
-def reach(origins: Floats, directions: Floats, walls: Floats, far: float) -> Floats:
-    """How far one sees before a wall. Shapes: origins (N, 2), directions (R, 2), walls (K, 4) give (N, R)."""
+def ray_lengths(origins: Floats, directions: Floats, walls: Floats, far: float) -> Floats:
+    """Metres along each ray to the nearest wall, at most `far`.
+
+    Shapes: origins (N, 2), directions (R, 2), walls (K, 4) give (N, R).
+    """
     along = walls[:, 2:] - walls[:, :2]
     to_wall = walls[None, :, :2] - origins[:, None, :]  # (N, K, 2)
     slope = directions[:, None, 0] * along[None, :, 1] - directions[:, None, 1] * along[None, :, 0]  # (R, K)
@@ -99,8 +102,8 @@ def reach(origins: Floats, directions: Floats, walls: Floats, far: float) -> Flo
     return np.minimum(nearest, far)
 
 
-def turned(angle: float) -> float:
-    """An angle brought into [-pi, pi)."""
+def wrap_angle(angle: float) -> float:
+    """An angle wrapped into [-pi, pi)."""
     return float((angle + np.pi) % (2 * np.pi) - np.pi)
 
 
@@ -110,7 +113,7 @@ def heading(start: Floats, end: Floats) -> float:
 
 
 def _side(a: Floats, b: Floats, p: Floats) -> Floats:
-    """On which side of the line a-b the point p lies, as a sign; zero within rounding."""
+    """The sign says on which side of the line a-b the point p lies; zero within rounding error."""
     area = (b[..., 0] - a[..., 0]) * (p[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
         p[..., 0] - a[..., 0]
     )

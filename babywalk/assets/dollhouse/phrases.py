@@ -1,6 +1,6 @@
-"""How people say it: tables of phrasings, filled in by the narrator.
+"""Phrases: tables of templates that the narrator fills in.
 
-Fields: {go} a verb of motion, {room} the room one is in, {to} the room one enters, {thing} a landmark,
+Fields: {go} a verb of motion, {room} the current room, {to} the room entered, {thing} a landmark,
 {side} left or right, {door} a door, {nth} first to third.
 """
 
@@ -35,7 +35,7 @@ ROOM_NAMES = {
 }
 
 GO = ("walk", "walk", "go", "head", "move")
-GO_ON = ("continue", "keep walking", "keep going", "walk", "go", "proceed")
+CONTINUE = ("continue", "keep walking", "keep going", "walk", "go", "proceed")
 
 TURNS = {
     "turn": (
@@ -235,7 +235,7 @@ STOP_STAIRS = {
 }
 STOP_LANDING = ("{stop} on the landing", "{stop} there on the landing")
 
-# What joins two clauses: a mark at the end of the first, a space, a word before the second.
+# Links between two clauses: a mark after the first, a space, a word before the second.
 LINKS = (" and", ",", ", then", " and then")
 AFTER_AND = (", then", " then", ",")
 LAST_LINKS = (" and", " and", ", and", " then")

@@ -8,11 +8,9 @@ import pytest
 from babywalk.assets.dollhouse import DollhouseConfig, build_house, write_dollhouse
 from babywalk.assets.dollhouse.house import DollHouse
 from babywalk.assets.dollhouse.landmarks import Landmarks
-from babywalk.assets.dollhouse.narrator import Narration, narrate
-from babywalk.assets.dollhouse.paths import Path as WalkedPath
-from babywalk.assets.dollhouse.paths import draw_paths
-from babywalk.assets.dollhouse.sight import look
-from babywalk.assets.dollhouse.voice import SPEAKERS
+from babywalk.assets.dollhouse.narrator import STYLES, Narration, narrate
+from babywalk.assets.dollhouse.routes import Route, draw_paths
+from babywalk.assets.dollhouse.visibility import compute_visibility
 
 SMALL = DollhouseConfig(
     houses=3, seed=7, width=16, train_paths=20, val_seen_paths=4, val_unseen_paths=12, test_paths=3
@@ -25,18 +23,18 @@ def houses() -> list[DollHouse]:
 
 
 @pytest.fixture(scope="session")
-def seen(houses: list[DollHouse]) -> list[Landmarks]:
-    return [Landmarks(house, look(house)) for house in houses]
+def landmarks_per_house(houses: list[DollHouse]) -> list[Landmarks]:
+    return [Landmarks(house, compute_visibility(house)) for house in houses]
 
 
 @pytest.fixture(scope="session")
-def narrations(seen: list[Landmarks]) -> list[tuple[Landmarks, WalkedPath, Narration]]:
-    told = []
-    for number, landmarks in enumerate(seen):
+def narrations(landmarks_per_house: list[Landmarks]) -> list[tuple[Landmarks, Route, Narration]]:
+    found = []
+    for number, landmarks in enumerate(landmarks_per_house):
         rng = np.random.default_rng(number)
         for path in draw_paths(landmarks.house, 40, rng):
-            told += [(landmarks, path, narrate(landmarks, path, speaker, rng)) for speaker in SPEAKERS]
-    return told
+            found += [(landmarks, path, narrate(landmarks, path, style, rng)) for style in STYLES]
+    return found
 
 
 @pytest.fixture(scope="session")

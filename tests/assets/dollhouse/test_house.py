@@ -1,4 +1,4 @@
-"""Floor plan, furniture and the graph: what a person could walk."""
+"""Floor plan, furniture and the navigation graph."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from babywalk.assets.dollhouse import DollHouse, build_house
-from babywalk.assets.dollhouse.catalogue import COLOURS, KIND_NAMES, MATERIALS, ROOMS
 from babywalk.assets.dollhouse.floorplan import walls
-from babywalk.assets.dollhouse.geometry import corners, crossings, through
-from babywalk.assets.dollhouse.viewpoints import LANDING
+from babywalk.assets.dollhouse.furniture import COLOURS, KIND_NAMES, MATERIALS, ROOMS
+from babywalk.assets.dollhouse.geometry import corners, crossings, enters
+from babywalk.assets.dollhouse.house import LANDING
 
 
 def edges(house: DollHouse) -> np.ndarray:
     return np.argwhere(np.triu(house.unobstructed))
 
 
-def test_the_catalogue_is_rich():
+def test_there_are_many_kinds_of_rooms_and_furniture():
     assert len(ROOMS) >= 12
     assert len(KIND_NAMES) >= 40
     assert len(COLOURS) >= 8
@@ -39,7 +39,7 @@ def test_houses_have_one_or_two_storeys_and_8_to_16_rooms(houses):
 def test_rooms_of_a_storey_do_not_overlap(houses):
     for house in houses:
         for a, b in combinations(house.plan.rooms, 2):
-            assert a.storey != b.storey or not a.rect.meets(b.rect)
+            assert a.storey != b.storey or not a.rect.overlaps(b.rect)
 
 
 def test_a_door_lies_on_the_wall_between_its_rooms(houses):
@@ -48,8 +48,8 @@ def test_a_door_lies_on_the_wall_between_its_rooms(houses):
             for room in door.rooms:
                 rect = house.plan.rooms[room].rect
                 x, y = door.centre
-                assert rect.grown(0.001).x0 <= x <= rect.grown(0.001).x1
-                assert rect.grown(0.001).y0 <= y <= rect.grown(0.001).y1
+                assert rect.expanded(0.001).x0 <= x <= rect.expanded(0.001).x1
+                assert rect.expanded(0.001).y0 <= y <= rect.expanded(0.001).y1
                 assert x in (rect.x0, rect.x1) or y in (rect.y0, rect.y1)
 
 
@@ -83,7 +83,7 @@ def test_neighbours_are_1_5_to_3_metres_apart(houses):
     assert ((lengths >= 1.5) & (lengths <= 3.0)).mean() > 0.9
 
 
-def test_degrees_are_moderate(houses):
+def test_node_degrees_are_realistic(houses):
     degrees = np.concatenate([house.unobstructed.sum(axis=0) for house in houses])
     assert degrees.min() >= 1
     assert degrees.max() <= 13
@@ -98,7 +98,7 @@ def test_no_edge_goes_through_a_wall_or_furniture(houses):
             ends = house.positions[[b for _, b in pairs], :2]
             assert not crossings(starts, ends, walls(house.plan, storey)).any()
             rects = corners(p.rect for p in house.furniture if p.storey == storey and p.blocks)
-            assert not through(starts, ends, rects).any()
+            assert not enters(starts, ends, rects).any()
 
 
 def test_edges_between_storeys_use_the_stairs(houses):
@@ -108,13 +108,13 @@ def test_edges_between_storeys_use_the_stairs(houses):
             assert len(levels) == 1 or LANDING in levels
 
 
-def test_furniture_stands_inside_its_room_and_on_nothing_else(houses):
+def test_furniture_is_inside_its_room_and_does_not_overlap(houses):
     for house in houses:
         for piece in house.furniture:
-            assert house.plan.rooms[piece.room].rect.holds(piece.rect)
+            assert house.plan.rooms[piece.room].rect.contains(piece.rect)
         standing = [piece for piece in house.furniture if piece.blocks]
         for a, b in combinations(standing, 2):
-            assert a.storey != b.storey or not a.rect.meets(b.rect)
+            assert a.storey != b.storey or not a.rect.overlaps(b.rect)
 
 
 def test_viewpoint_ids_are_unique_over_houses(houses):

@@ -1,4 +1,4 @@
-"""The narrator tells the truth: each claim is checked against the geometry, each word against the claims."""
+"""Instructions are true: each claim is checked against the geometry, and the words against the claims."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from babywalk.assets.dollhouse.geometry import heading, turned
+from babywalk.assets.dollhouse.clauses import Claim
+from babywalk.assets.dollhouse.geometry import heading, wrap_angle
 from babywalk.assets.dollhouse.landmarks import Landmarks
-from babywalk.assets.dollhouse.legs import legs_of, turn_kind
-from babywalk.assets.dollhouse.paths import Path
 from babywalk.assets.dollhouse.phrases import NAMES, ROOM_NAMES
-from babywalk.assets.dollhouse.voice import Claim
+from babywalk.assets.dollhouse.routes import Route, legs_of, turn_kind
 from babywalk.assets.tokens import tokenise
 
 LEFT_WORDS = re.compile(r"\bleft\b")
@@ -22,23 +21,26 @@ RIGHT_WORDS = re.compile(r"\bright\b(?! after)")
 BANDS = {"slight": (20, 50), "turn": (50, 125), "sharp": (125, 150), "around": (150, 181)}
 
 
-def headings(landmarks: Landmarks, path: Path) -> list[float]:
+def headings(landmarks: Landmarks, path: Route) -> list[float]:
     places = landmarks.house.positions[list(path.nodes)]
     return [heading(a, b) for a, b in pairwise(places)]
 
 
-def facing(landmarks: Landmarks, path: Path, node: int) -> float:
-    """Where the walker looks on arriving at a node."""
+def facing(landmarks: Landmarks, path: Route, node: int) -> float:
+    """The heading on arriving at a node."""
     return path.heading if node == 0 else headings(landmarks, path)[node - 1]
 
 
-def turn_at(landmarks: Landmarks, path: Path, node: int) -> float:
-    return turned(headings(landmarks, path)[node] - facing(landmarks, path, node))
+def turn_at(landmarks: Landmarks, path: Route, node: int) -> float:
+    return wrap_angle(headings(landmarks, path)[node] - facing(landmarks, path, node))
 
 
-def claims(narrations, fact: str) -> list[tuple[Landmarks, Path, Claim]]:
+def claims(narrations, fact: str) -> list[tuple[Landmarks, Route, Claim]]:
     found = [
-        (lm, path, claim) for lm, path, told in narrations for claim in told.claims if claim.fact == fact
+        (lm, path, claim)
+        for lm, path, narration in narrations
+        for claim in narration.claims
+        if claim.fact == fact
     ]
     assert found
     return found
@@ -66,27 +68,27 @@ def test_rooms_are_those_of_the_viewpoints(narrations):
 
 
 def test_no_other_room_is_named(narrations):
-    """The text speaks of no room that the path does not touch, except behind a door at its end."""
+    """The text mentions only rooms on the path, or behind a door at its end."""
     kinds = {name: kind for kind, names in ROOM_NAMES.items() for name in names}
     kinds |= {room.kind: room.kind for lm, _, _ in narrations[:1] for room in lm.house.plan.rooms}
-    for landmarks, path, told in narrations:
+    for landmarks, path, narration in narrations:
         there = {landmarks.house.room_kind(node) for node in path.nodes}
-        there |= {claim.word for claim in told.claims if claim.fact == "to"}
-        text = re.sub(r"stairwell|kitchen island|dining table|laundry basket", "", told.text.lower())
+        there |= {claim.word for claim in narration.claims if claim.fact == "to"}
+        text = re.sub(r"stairwell|kitchen island|dining table|laundry basket", "", narration.text.lower())
         for name, kind in kinds.items():
             if re.search(rf"\b{name}\b", text) and kind != "stairs":
-                assert kind in there, (name, told.text)
+                assert kind in there, (name, narration.text)
 
 
 @pytest.mark.parametrize("fact", ["past", "ahead", "near", "behind", "on"])
-def test_landmarks_are_seen_from_where_they_are_used(narrations, fact):
+def test_mentioned_landmarks_are_visible(narrations, fact):
     for landmarks, path, claim in claims(narrations, fact):
-        assert landmarks.sight.shown[path.nodes[claim.node], claim.thing] >= 0.4
+        assert landmarks.visibility.visible_share[path.nodes[claim.node], claim.thing] >= 0.4
 
 
-def test_a_passed_thing_lies_on_its_side(narrations):
+def test_passed_landmarks_are_on_the_stated_side(narrations):
     for landmarks, path, claim in claims(narrations, "past"):
-        box = landmarks.sight.things[claim.thing].box
+        box = landmarks.visibility.things[claim.thing].box
         middle = np.array([(box[0] + box[3]) / 2, (box[1] + box[4]) / 2])
         best = None
         for a, b in zip(path.nodes[claim.node :], path.nodes[claim.node + 1 :], strict=False):
@@ -104,35 +106,41 @@ def test_a_passed_thing_lies_on_its_side(narrations):
         assert (best > 0) == (claim.word == "right")
 
 
-def test_one_walks_towards_what_is_ahead(narrations):
+def test_landmarks_ahead_come_nearer(narrations):
     for landmarks, path, claim in claims(narrations, "ahead"):
         node = path.nodes[claim.node]
-        off = turned(landmarks.sight.bearing[node, claim.thing] - headings(landmarks, path)[claim.node])
+        off = wrap_angle(
+            landmarks.visibility.bearing[node, claim.thing] - headings(landmarks, path)[claim.node]
+        )
         assert abs(np.degrees(off)) < 60
         assert (
-            landmarks.sight.distance[path.nodes[claim.node + 1], claim.thing]
-            < (landmarks.sight.distance[node, claim.thing])
+            landmarks.visibility.distance[path.nodes[claim.node + 1], claim.thing]
+            < (landmarks.visibility.distance[node, claim.thing])
         )
 
 
-def test_what_is_near_is_near(narrations):
+def test_near_landmarks_are_within_two_metres(narrations):
     for landmarks, path, claim in claims(narrations, "near"):
         node = path.nodes[claim.node]
-        assert landmarks.sight.distance[node, claim.thing] <= 2.0
+        assert landmarks.visibility.distance[node, claim.thing] <= 2.0
         if claim.word:
-            off = turned(landmarks.sight.bearing[node, claim.thing] - facing(landmarks, path, claim.node))
+            off = wrap_angle(
+                landmarks.visibility.bearing[node, claim.thing] - facing(landmarks, path, claim.node)
+            )
             assert (off > 0) == (claim.word == "right")
 
 
-def test_what_one_stands_on_is_underfoot(narrations):
+def test_only_mats_and_rugs_are_stood_on(narrations):
     for landmarks, path, claim in claims(narrations, "on"):
-        assert landmarks.sight.distance[path.nodes[claim.node], claim.thing] == 0
+        assert landmarks.visibility.distance[path.nodes[claim.node], claim.thing] == 0
         assert landmarks.names[claim.thing] in ("rug", "mat")
 
 
-def test_what_is_behind_is_behind(narrations):
+def test_landmarks_behind_are_behind_the_walker(narrations):
     for landmarks, path, claim in claims(narrations, "behind"):
-        off = turned(landmarks.sight.bearing[path.nodes[0], claim.thing] - headings(landmarks, path)[0])
+        off = wrap_angle(
+            landmarks.visibility.bearing[path.nodes[0], claim.thing] - headings(landmarks, path)[0]
+        )
         assert abs(np.degrees(off)) > 150
 
 
@@ -154,59 +162,61 @@ def test_counted_doors_are_the_nth_on_their_side(narrations):
 
 
 def test_left_and_right_are_never_said_without_a_claim(narrations):
-    for _, _, told in narrations:
-        words = [word for claim in told.claims for word in claim.word.split()]
-        if LEFT_WORDS.search(told.text):
-            assert "left" in words, told.text
-        if RIGHT_WORDS.search(told.text):
-            assert "right" in words, told.text
+    for _, _, narration in narrations:
+        words = [word for claim in narration.claims for word in claim.word.split()]
+        if LEFT_WORDS.search(narration.text):
+            assert "left" in words, narration.text
+        if RIGHT_WORDS.search(narration.text):
+            assert "right" in words, narration.text
 
 
 def test_every_named_thing_is_claimed(narrations):
     """Nouns of furniture appear in the text only if a claim points at such a thing."""
     spoken = {}
-    for landmarks, _, told in narrations:
-        text = told.text.lower()
-        claimed = {landmarks.names[claim.thing] for claim in told.claims if claim.thing is not None}
+    for landmarks, _, narration in narrations:
+        text = narration.text.lower()
+        claimed = {landmarks.names[claim.thing] for claim in narration.claims if claim.thing is not None}
         for name in ("piano", "fridge", "couch", "bed", "bathtub", "mirror", "statue", "rug", "fireplace"):
             if any(re.search(rf"\b{word}\b", text) for word in NAMES.get(name, (name,))):
                 spoken[name] = True
-                assert name in claimed, told.text
+                assert name in claimed, narration.text
     assert len(spoken) >= 8
 
 
-def test_a_named_thing_is_not_mistaken_for_another(seen):
+def test_names_identify_one_object(landmarks_per_house):
     rng = np.random.default_rng(0)
-    for landmarks in seen[:3]:
+    for landmarks in landmarks_per_house[:3]:
         for viewer in range(0, len(landmarks.house.viewpoints), 3):
             for thing in landmarks.near(viewer, 3.0):
                 text = landmarks.describe(thing, viewer, wordy=False, rng=rng)
-                mine = landmarks.sight.things[thing]
+                mine = landmarks.visibility.things[thing]
                 twins = [
                     other
-                    for n, other in enumerate(landmarks.sight.things)
-                    if n != thing and landmarks.sight.shown[viewer, n] > 0 and other.name == mine.name
+                    for n, other in enumerate(landmarks.visibility.things)
+                    if n != thing
+                    and landmarks.visibility.visible_share[viewer, n] > 0
+                    and other.name == mine.name
                 ]
                 if twins and text is not None:
-                    look = text.split()[0]
-                    assert look in (mine.colour, mine.material)
-                    assert all(look not in (twin.colour, twin.material) for twin in twins)
+                    adjective = text.split()[0]
+                    assert adjective in (mine.colour, mine.material)
+                    assert all(adjective not in (twin.colour, twin.material) for twin in twins)
 
 
-def test_the_truth_covers_path_and_words(narrations):
-    for _, path, told in narrations:
-        assert [word for step in told.steps for word in step.words] == tokenise(told.text)
-        assert all(step.words for step in told.steps)
-        assert told.steps[0].first == 0
-        assert told.steps[-1].last == len(path.nodes) - 1
-        for one, two in pairwise(told.steps):
+def test_steps_cover_the_path_and_all_words(narrations):
+    for _, path, narration in narrations:
+        assert [word for step in narration.steps for word in step.words] == tokenise(narration.text)
+        assert all(step.words for step in narration.steps)
+        assert narration.steps[0].first == 0
+        assert narration.steps[-1].last == len(path.nodes) - 1
+        for one, two in pairwise(narration.steps):
             assert one.last == two.first
             assert one.first < one.last
 
 
-def test_lengths_are_like_those_of_people(narrations):
-    words = [len(tokenise(told.text)) for _, _, told in narrations]
-    sentences = [told.text.count(".") for _, _, told in narrations]
+def test_lengths_are_like_those_of_r2r(narrations):
+    words = [len(tokenise(narration.text)) for _, _, narration in narrations]
+    sentences = [narration.text.count(".") for _, _, narration in narrations]
     assert 26 < np.mean(words) < 33
     assert 2.1 < np.mean(sentences) < 2.7
     assert min(sentences) == 1
@@ -214,7 +224,7 @@ def test_lengths_are_like_those_of_people(narrations):
 
 
 def test_instructions_are_varied(narrations):
-    texts = [told.text for _, _, told in narrations]
+    texts = [narration.text for _, _, narration in narrations]
     assert len(set(texts)) > 0.98 * len(texts)
     assert len(Counter(word for text in texts for word in tokenise(text))) > 180
     first_words = Counter(text.split()[0] for text in texts)
@@ -222,10 +232,10 @@ def test_instructions_are_varied(narrations):
 
 
 def test_sentences_are_well_formed(narrations):
-    for _, _, told in narrations:
-        assert told.text.endswith(".")
-        assert not re.search(r"  |\{|\}|None|,,|\.\.| ,| \.|\band and\b|\bthen then\b", told.text)
-        assert all(sentence[0].isupper() for sentence in told.text.split(". "))
+    for _, _, narration in narrations:
+        assert narration.text.endswith(".")
+        assert not re.search(r"  |\{|\}|None|,,|\.\.| ,| \.|\band and\b|\bthen then\b", narration.text)
+        assert all(sentence[0].isupper() for sentence in narration.text.split(". "))
 
 
 def test_legs_follow_each_other(narrations):

@@ -43,7 +43,7 @@ def test_path_ids_are_unique_over_all_splits(dataset):
     assert len(set(ids)) == len(ids)
 
 
-def test_unseen_houses_are_not_for_training(dataset):
+def test_unseen_houses_have_no_training_walks(dataset):
     scans = {split: {w.scan for w in read_walks(r2r_file(dataset / "R2R", split))} for split in SPLITS}
     assert scans["train"] == scans["val_seen"]
     assert scans["val_unseen"] == scans["test"]
@@ -73,7 +73,7 @@ def test_walks_follow_the_graph_and_have_three_instructions(dataset):
             assert walk.distance == pytest.approx(length, abs=0.006)
 
 
-def test_the_test_split_keeps_its_secret(dataset):
+def test_the_test_split_has_only_starts(dataset):
     for walk in read_walks(r2r_file(dataset / "R2R", "test")):
         assert len(walk.path) == 1
         assert walk.distance is None
@@ -104,7 +104,7 @@ def test_every_viewpoint_has_features_boxes_and_a_room(dataset, small):
     assert len(names) > 40
 
 
-def test_the_truth_goes_with_the_instructions(dataset):
+def test_sub_instructions_cover_the_instructions_and_paths(dataset):
     for split in SPLITS[:3]:
         walks = read_walks(r2r_file(dataset / "R2R", split))
         parts = read_fine_grained(fine_grained_file(dataset / "fgr2r", split))
@@ -116,7 +116,7 @@ def test_the_truth_goes_with_the_instructions(dataset):
                 assert steps[-1].last == len(part.walk.path) - 1
 
 
-def test_plans_can_be_drawn(dataset):
+def test_plans_have_the_fields_for_drawing(dataset):
     plan = json.loads((dataset / "plans" / "dollhouse_000.json").read_text())
     for floor in plan["floors"]:
         assert {"rooms", "walls", "doors", "stairs", "furniture"} == set(floor)
@@ -143,16 +143,16 @@ def test_another_seed_gives_other_data(dataset, small, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"houses": 1}, "houses = 1 cannot work; it must be at least 2"),
-        ({"houses": 1001}, "houses = 1001 cannot work; it must be at most 1000"),
-        ({"width": 0}, "width = 0 cannot work; it must be at least 1"),
-        ({"noise": -0.1}, "noise = -0.1 cannot work; it must be at least 0"),
-        ({"noise": float("nan")}, "noise = nan cannot work; it must be at least 0"),
-        ({"instructions": 6}, "instructions = 6 cannot work; it must be at most 5"),
-        ({"train_paths": 0, "seed": -1}, "seed = -1 cannot work.* train_paths = 0 cannot work"),
+        ({"houses": 1}, "houses = 1 is out of range; it must be at least 2"),
+        ({"houses": 1001}, "houses = 1001 is out of range; it must be at most 1000"),
+        ({"width": 0}, "width = 0 is out of range; it must be at least 1"),
+        ({"noise": -0.1}, "noise = -0.1 is out of range; it must be at least 0"),
+        ({"noise": float("nan")}, "noise = nan is out of range; it must be at least 0"),
+        ({"instructions": 6}, "instructions = 6 is out of range; it must be at most 5"),
+        ({"train_paths": 0, "seed": -1}, "seed = -1 is out of range.* train_paths = 0 is out of range"),
     ],
 )
-def test_a_config_that_cannot_work_is_refused(wrong, message):
+def test_a_setting_out_of_range_is_rejected(wrong, message):
     with pytest.raises(ConfigError, match=message):
         DollhouseConfig(**wrong)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
-from babywalk.assets.dollhouse.paths import draw_paths
+from babywalk.assets.dollhouse.routes import draw_paths
 
 
 def test_paths_are_shortest_with_4_to_6_edges_and_5_metres(houses):
@@ -20,7 +20,7 @@ def test_paths_are_shortest_with_4_to_6_edges_and_5_metres(houses):
             assert 0 <= path.heading < 2 * np.pi
 
 
-def test_paths_differ_and_avoid_those_taken(houses):
+def test_paths_differ_and_exclude_the_given_ones(houses):
     first = draw_paths(houses[0], 30, np.random.default_rng(0))
     taken = [path.nodes for path in first]
     assert len(set(taken)) == len(taken) == 30
@@ -28,7 +28,7 @@ def test_paths_differ_and_avoid_those_taken(houses):
     assert not {path.nodes for path in second} & set(taken)
 
 
-def test_there_may_be_no_path_left(houses):
+def test_no_path_is_left_when_all_are_excluded(houses):
     all_of_them = [path.nodes for path in draw_paths(houses[0], 5000, np.random.default_rng(0))]
     assert 300 < len(all_of_them) < 5000
     assert draw_paths(houses[0], 8, np.random.default_rng(0), without=all_of_them) == []
@@ -47,7 +47,7 @@ def test_many_paths_start_where_others_end(houses):
         assert 30 < np.linalg.matrix_power(joins, 3).sum() < 2000
 
 
-def test_starts_face_every_way(houses):
+def test_start_headings_vary(houses):
     turns = []
     for house in houses:
         for path in draw_paths(house, 30, np.random.default_rng(0)):

@@ -1,7 +1,7 @@
-"""What is seen from every viewpoint: furniture, doors and stairs, how much of each, and where.
+"""Visibility: which furniture, doors and stairs each viewpoint sees, what share of each, and where.
 
-Walls hide what lies behind them except through doors; tall furniture hides too. Those on the stairs'
-landing look into both storeys, but not far.
+Walls occlude what is behind them except through doors; tall furniture occludes too. From the landing of the
+stairs both storeys are visible, but not far.
 """
 
 from __future__ import annotations
@@ -10,23 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from babywalk.assets.dollhouse.catalogue import STAIRS
 from babywalk.assets.dollhouse.floorplan import STOREY_HEIGHT, walls
-from babywalk.assets.dollhouse.geometry import Bools, Floats, Rect, crossings, reach
-from babywalk.assets.dollhouse.house import DollHouse
-from babywalk.assets.dollhouse.viewpoints import LANDING
+from babywalk.assets.dollhouse.furniture import STAIRS
+from babywalk.assets.dollhouse.geometry import Bools, Floats, Rect, crossings, ray_lengths
+from babywalk.assets.dollhouse.house import LANDING, DollHouse
 
-FAR = 8.0  # metres beyond which open space looks the same
-_FROM_LANDING = 5.0  # metres one sees from the stairs' landing
+FAR = 8.0  # metres; free space beyond is not measured
+_FROM_LANDING = 5.0  # metres visible from the landing of the stairs
 _DOOR_HEIGHT = 2.1
-_TALL = 1.6  # metres from which furniture hides what is behind
+_TALL = 1.6  # metres; furniture at least this high occludes
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that can be seen: a piece of furniture, a door, or a flight of stairs.
+    """Anything visible: a piece of furniture, a door, or a flight of stairs.
 
-    The same flight leads up for one who stands below and down for one above, so each is a thing per level.
+    A flight of stairs leads up from below and down from above, so it is one thing per level.
     """
 
     name: str
@@ -34,17 +33,17 @@ class Thing:
     material: str | None
     level: int
     box: tuple[float, float, float, float, float, float]  # x0, y0, z0, x1, y1, z1
-    room: int | None = None  # where furniture stands
-    door: int | None = None  # which door of the plan it is
+    room: int | None = None  # of furniture
+    door: int | None = None  # index into the doors of the plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sight:
+class Visibility:
     """All things of a house as seen from all its viewpoints. Shapes: N viewpoints, T things."""
 
     things: tuple[Thing, ...]
-    shown: Floats  # (N, T) the share of a thing that nothing hides
-    distance: Floats  # (N, T) metres over the floor to the nearest point of a thing
+    visible_share: Floats  # (N, T) the share of a thing that is not occluded
+    distance: Floats  # (N, T) horizontal metres to the nearest point of a thing
     bearing: Floats  # (N, T) the heading to a thing's middle
     left: Floats  # (N, T) radians from the bearing to its left edge, not positive
     right: Floats  # (N, T) radians from the bearing to its right edge, not negative
@@ -54,8 +53,8 @@ class Sight:
     visible: Bools  # (N, N) True where one viewpoint sees the other
 
 
-def look(house: DollHouse, *, rays: int = 72) -> Sight:
-    """Look around from every viewpoint of a house."""
+def compute_visibility(house: DollHouse, *, rays: int = 72) -> Visibility:
+    """What every viewpoint of a house sees."""
     things = _things(house)
     boxes = np.array([thing.box for thing in things])
     eyes = house.positions
@@ -69,9 +68,9 @@ def look(house: DollHouse, *, rays: int = 72) -> Sight:
     near = np.hypot(outside[..., 0], outside[..., 1])
     low, high = _elevations(boxes, eyes, near)
     headings = np.arange(rays) * (2 * np.pi / rays)
-    return Sight(
+    return Visibility(
         things=things,
-        shown=_shown(house, things, boxes),
+        visible_share=_visible_share(house, things, boxes),
         distance=near,
         bearing=bearing,
         left=left,
@@ -117,7 +116,7 @@ def _box(rect: Rect, low: float, high: float) -> tuple[float, float, float, floa
 
 
 def _edges(boxes: Floats, eyes: Floats, bearing: Floats) -> tuple[Floats, Floats]:
-    """How far a thing reaches to the left and right of its middle, as seen from each viewpoint."""
+    """The angles from a thing's middle to its left and right edges, seen from each viewpoint."""
     x = boxes[:, [0, 0, 3, 3]][None] - eyes[:, None, None, 0]
     y = boxes[:, [1, 4, 1, 4]][None] - eyes[:, None, None, 1]
     angle = (np.arctan2(x, y) - bearing[..., None] + np.pi) % (2 * np.pi) - np.pi  # (N, T, 4)
@@ -135,17 +134,17 @@ def _elevations(boxes: Floats, eyes: Floats, near: Floats) -> tuple[Floats, Floa
     return low, high
 
 
-def _shown(house: DollHouse, things: tuple[Thing, ...], boxes: Floats) -> Floats:
-    """The share of five points of each thing, its corners and middle, that each viewpoint sees."""
+def _visible_share(house: DollHouse, things: tuple[Thing, ...], boxes: Floats) -> Floats:
+    """The share of five points of each thing, its corners and middle, that each viewpoint sees: (N, T)."""
     levels = np.array(house.levels)
     share = np.array([[0.08, 0.08], [0.08, 0.92], [0.92, 0.08], [0.92, 0.92], [0.5, 0.5]])
     points = boxes[:, None, :2] + share[None] * (boxes[:, None, 3:5] - boxes[:, None, :2])  # (T, 5, 2)
     thing_levels = np.array([thing.level for thing in things])
-    shown = np.zeros((len(levels), len(things)))
+    visible_share = np.zeros((len(levels), len(things)))
     for storey in range(house.plan.storeys):
         which = np.flatnonzero(thing_levels == storey)
         wall, screens, owner = _barriers(house, storey)
-        own = np.repeat(which, share.shape[0])[:, None] == owner[None]  # a thing never hides itself
+        own = np.repeat(which, share.shape[0])[:, None] == owner[None]  # a thing never occludes itself
         ends = points[which].reshape(-1, 2)
         for viewer in np.flatnonzero((levels == storey) | (levels == LANDING)):
             starts = np.broadcast_to(house.positions[viewer, :2], ends.shape)
@@ -154,13 +153,13 @@ def _shown(house: DollHouse, things: tuple[Thing, ...], boxes: Floats) -> Floats
             if levels[viewer] == LANDING:
                 hidden |= np.hypot(*(ends - starts).T) > _FROM_LANDING
                 hidden |= np.repeat([things[t].name in STAIRS for t in which], share.shape[0])
-            shown[viewer, which] = 1.0 - hidden.reshape(len(which), -1).mean(axis=1)
-    shown[np.ix_(levels == LANDING, thing_levels == LANDING)] = 1.0
-    return shown
+            visible_share[viewer, which] = 1.0 - hidden.reshape(len(which), -1).mean(axis=1)
+    visible_share[np.ix_(levels == LANDING, thing_levels == LANDING)] = 1.0
+    return visible_share
 
 
 def _barriers(house: DollHouse, storey: int) -> tuple[Floats, Floats, Floats]:
-    """The walls of a storey, the diagonals of its tall furniture, and whose each diagonal is."""
+    """The walls of a storey, the diagonals of its tall furniture, and the piece each diagonal belongs to."""
     screens, owner = [], []
     for number, piece in enumerate(house.furniture):
         if piece.storey == storey and piece.high >= _TALL and piece.blocks:
@@ -175,7 +174,7 @@ def _openness(house: DollHouse, directions: Floats) -> Floats:
     depths = np.zeros((len(storeys), len(directions)))
     for storey in range(house.plan.storeys):
         mine = np.array(storeys) == storey
-        depths[mine] = reach(house.positions[mine, :2], directions, walls(house.plan, storey), FAR)
+        depths[mine] = ray_lengths(house.positions[mine, :2], directions, walls(house.plan, storey), FAR)
     return depths
 
 

@@ -1,22 +1,20 @@
-"""What is seen: geometry worked out by hand in a two-room house."""
+"""Visibility and view features, against geometry computed by hand in a two-room house."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from babywalk.assets.dollhouse.catalogue import KIND
-from babywalk.assets.dollhouse.embedding import COLUMNS, embed, semantics
 from babywalk.assets.dollhouse.floorplan import Door, FloorPlan, Room
-from babywalk.assets.dollhouse.furniture import Furniture
-from babywalk.assets.dollhouse.geometry import Rect, crossings, reach, through, turned
+from babywalk.assets.dollhouse.furniture import KIND_BY_NAME, Furniture
+from babywalk.assets.dollhouse.geometry import Rect, crossings, enters, ray_lengths, wrap_angle
 from babywalk.assets.dollhouse.house import DollHouse
-from babywalk.assets.dollhouse.projection import boxes_at
-from babywalk.assets.dollhouse.sight import look
+from babywalk.assets.dollhouse.rendering import COLUMNS, boxes_at, embed, semantics
+from babywalk.assets.dollhouse.visibility import compute_visibility
 
 
 def piece(name: str, room: int, rect: Rect, colour: str | None = None) -> Furniture:
-    kind = KIND[name]
+    kind = KIND_BY_NAME[name]
     return Furniture(kind, colour, None, room, 0, rect, kind.above, kind.above + kind.size[2])
 
 
@@ -52,8 +50,8 @@ def value(vectors: np.ndarray, viewer: int, view: int, column: str) -> float:
     return float(vectors[viewer, view, COLUMNS.index(column)])
 
 
-def test_a_thing_is_in_the_view_that_points_at_it(two_rooms):
-    vectors = semantics(two_rooms, look(two_rooms))
+def test_furniture_is_in_the_view_that_points_at_it(two_rooms):
+    vectors = semantics(two_rooms, compute_visibility(two_rooms))
     east, west, north = 12 + 3, 12 + 9, 12 + 0
     assert value(vectors, 0, east, "fridge") > 0.3
     assert value(vectors, 0, east, "white thing") > 0.3
@@ -61,20 +59,20 @@ def test_a_thing_is_in_the_view_that_points_at_it(two_rooms):
     assert value(vectors, 0, north, "fridge") == 0
 
 
-def test_the_next_room_is_seen_through_the_door_only(two_rooms):
-    sight = look(two_rooms)
-    vectors = semantics(two_rooms, sight)
-    names = [thing.name for thing in sight.things]
-    assert sight.shown[0, names.index("bed")] > 0
-    assert sight.shown[0, names.index("couch")] == 0
-    assert sight.shown[1, names.index("couch")] == 1
+def test_the_next_room_is_visible_through_the_door_only(two_rooms):
+    visibility = compute_visibility(two_rooms)
+    vectors = semantics(two_rooms, visibility)
+    names = [thing.name for thing in visibility.things]
+    assert visibility.visible_share[0, names.index("bed")] > 0
+    assert visibility.visible_share[0, names.index("couch")] == 0
+    assert visibility.visible_share[1, names.index("couch")] == 1
     assert value(vectors, 0, 12, "bed") > 0.1
     assert value(vectors, 0, 12, "blue soft") > 0.1
     assert vectors[0, :, COLUMNS.index("couch")].max() == 0
 
 
 def test_a_door_shows_the_room_behind_it_from_both_sides(two_rooms):
-    vectors = semantics(two_rooms, look(two_rooms))
+    vectors = semantics(two_rooms, compute_visibility(two_rooms))
     north, south = 12 + 0, 12 + 6
     assert value(vectors, 0, north, "to bedroom") == value(vectors, 0, north, "door") > 0.3
     assert value(vectors, 0, north, "to kitchen") == 0
@@ -82,22 +80,22 @@ def test_a_door_shows_the_room_behind_it_from_both_sides(two_rooms):
     assert value(vectors, 0, north, "in kitchen") == value(vectors, 0, south, "in kitchen") > 0
 
 
-def test_what_is_nearer_looks_larger(two_rooms):
-    vectors = semantics(two_rooms, look(two_rooms))
+def test_nearer_furniture_covers_more(two_rooms):
+    vectors = semantics(two_rooms, compute_visibility(two_rooms))
     assert value(vectors, 1, 12, "bed") > value(vectors, 0, 12, "bed")
 
 
 def test_openness_is_the_distance_to_the_wall(two_rooms):
-    sight = look(two_rooms)
-    assert sight.openness[0, 18] == pytest.approx(2.0)  # east
-    assert sight.openness[0, 0] == pytest.approx(6.0)  # north, through the door
+    visibility = compute_visibility(two_rooms)
+    assert visibility.openness[0, 18] == pytest.approx(2.0)  # east
+    assert visibility.openness[0, 0] == pytest.approx(6.0)  # north, through the door
 
 
 def test_viewpoints_see_each_other_through_the_door(two_rooms):
-    assert look(two_rooms).visible.tolist() == [[False, True], [True, False]]
+    assert compute_visibility(two_rooms).visible.tolist() == [[False, True], [True, False]]
 
 
-def test_tall_furniture_hides_what_is_behind(two_rooms):
+def test_tall_furniture_occludes(two_rooms):
     hidden = piece("plant", 0, Rect(3.4, 2.42, 3.5, 2.5))
     screen = piece("wardrobe", 0, Rect(2.6, 1.9, 2.8, 2.8), "white")
     crowded = DollHouse(
@@ -110,15 +108,15 @@ def test_tall_furniture_hides_what_is_behind(two_rooms):
         levels=two_rooms.levels,
         unobstructed=two_rooms.unobstructed,
     )
-    sight = look(crowded)
-    assert sight.shown[0, 0] == 0
-    assert sight.shown[0, 1] == 1
+    visibility = compute_visibility(crowded)
+    assert visibility.visible_share[0, 0] == 0
+    assert visibility.visible_share[0, 1] == 1
 
 
 def test_boxes_of_a_pinhole_camera(two_rooms):
-    seen = boxes_at(two_rooms, look(two_rooms), 0)
-    assert (seen.scan, seen.viewpoint) == ("two", "a")
-    by_name = {item.name: item for item in seen.objects}
+    boxes = boxes_at(two_rooms, compute_visibility(two_rooms), 0)
+    assert (boxes.scan, boxes.viewpoint) == ("two", "a")
+    by_name = {item.name: item for item in boxes.objects}
     assert set(by_name) == {"fridge", "door"}  # the bed is further than 3 m
     fridge = by_name["fridge"]
     x, y, width, height = fridge.boxes[fridge.views.index(15)]
@@ -129,21 +127,21 @@ def test_boxes_of_a_pinhole_camera(two_rooms):
     assert 21 not in fridge.views
 
 
-def test_things_on_another_storey_are_not_seen(seen):
-    for landmarks in seen:
-        sight, house = landmarks.sight, landmarks.house
+def test_other_storeys_are_not_visible(landmarks_per_house):
+    for landmarks in landmarks_per_house:
+        visibility, house = landmarks.visibility, landmarks.house
         for viewer, level in enumerate(house.levels):
-            others = [n for n, thing in enumerate(sight.things) if thing.level != level]
+            others = [n for n, thing in enumerate(visibility.things) if thing.level != level]
             if level != 2:
-                assert not sight.shown[viewer, others].any()
+                assert not visibility.visible_share[viewer, others].any()
 
 
-def test_stairs_lead_up_below_and_down_above(seen):
-    with_stairs = [landmarks for landmarks in seen if landmarks.house.plan.stairs]
+def test_stairs_lead_up_below_and_down_above(landmarks_per_house):
+    with_stairs = [landmarks for landmarks in landmarks_per_house if landmarks.house.plan.stairs]
     for landmarks in with_stairs:
         foot, head, landing = 0, 1, 2
         names = {
-            viewer: {landmarks.names[t] for t in np.flatnonzero(landmarks.sight.shown[viewer])}
+            viewer: {landmarks.names[t] for t in np.flatnonzero(landmarks.visibility.visible_share[viewer])}
             for viewer in (foot, head, landing)
         }
         assert "stairs up" in names[foot]
@@ -152,7 +150,7 @@ def test_stairs_lead_up_below_and_down_above(seen):
         assert {"stairs up", "stairs down"} <= names[landing]
 
 
-def test_the_embedding_is_fixed_and_noise_is_not():
+def test_the_random_matrix_is_fixed_and_the_noise_is_not():
     vectors = np.eye(len(COLUMNS))[None]
     one = embed(vectors, width=32, noise=0.0, rng=np.random.default_rng(1))
     two = embed(vectors, width=32, noise=0.0, rng=np.random.default_rng(2))
@@ -162,9 +160,12 @@ def test_the_embedding_is_fixed_and_noise_is_not():
     assert 0.05 < (noisy - two).std() < 0.15
 
 
-def test_a_linear_probe_sees_in_houses_it_was_not_fitted_to(seen):
-    """Doors, rooms, stairs and furniture can be read off the features, in other houses too."""
-    truth = [semantics(landmarks.house, landmarks.sight).reshape(-1, len(COLUMNS)) for landmarks in seen]
+def test_a_linear_probe_generalises_to_other_houses(landmarks_per_house):
+    """Doors, rooms, stairs and furniture can be predicted from the features of other houses."""
+    truth = [
+        semantics(landmarks.house, landmarks.visibility).reshape(-1, len(COLUMNS))
+        for landmarks in landmarks_per_house
+    ]
     views = [
         embed(vectors, width=64, noise=0.1, rng=np.random.default_rng(n)) for n, vectors in enumerate(truth)
     ]
@@ -180,11 +181,11 @@ def test_a_linear_probe_sees_in_houses_it_was_not_fitted_to(seen):
     assert right.mean() > 0.5  # chance is 1 in 15
 
 
-def test_lines_and_walls():
+def test_segments_walls_and_rays():
     wall = np.array([[0.0, 1.0, 2.0, 1.0]])
     starts = np.array([[1.0, 0.0], [3.0, 0.0], [1.0, 0.0]])
     ends = np.array([[1.0, 2.0], [3.0, 2.0], [1.0, 1.0]])
     assert crossings(starts, ends, wall)[:, 0].tolist() == [True, False, False]
-    assert through(starts, ends, np.array([[0.5, 0.5, 1.5, 0.8]]))[:, 0].tolist() == [True, False, True]
-    assert reach(starts[:1], np.array([[0.0, 1.0], [0.0, -1.0]]), wall, 9.0).tolist() == [[1.0, 9.0]]
-    assert turned(np.radians(270)) == pytest.approx(np.radians(-90))
+    assert enters(starts, ends, np.array([[0.5, 0.5, 1.5, 0.8]]))[:, 0].tolist() == [True, False, True]
+    assert ray_lengths(starts[:1], np.array([[0.0, 1.0], [0.0, -1.0]]), wall, 9.0).tolist() == [[1.0, 9.0]]
+    assert wrap_angle(np.radians(270)) == pytest.approx(np.radians(-90))
