@@ -58,7 +58,7 @@ def problem(words: list[str]) -> str | None:
 
 def assigned(words: list[str]) -> list[str]:
     """The names that `babywalk train ... --set` assigns."""
-    return [re.split("=", word)[0] for word in words if re.match(r"[a-z_.]+=", word)]
+    return [word.partition("=")[0] for word in words if re.match(r"[a-z_.]+=", word)]
 
 
 def is_setting(name: str) -> bool:
@@ -116,7 +116,11 @@ def test_imports_of_python_examples_resolve(page: Path) -> None:
 
 
 def test_a_wrong_command_is_found() -> None:
-    text = "```\nbabywalk data speak --data x\nbabywalk evaluate random \\\n    --on r2r && babywalk data fetch  # list\n```"
+    lines = [
+        "babywalk data speak --data x",
+        "babywalk evaluate random \\\n --on r2r && babywalk data fetch  # list",
+    ]
+    text = "```\n" + "\n".join(lines) + "\n```"
     assert [problem(words) for words in commands(text)] == [
         "babywalk data has no command 'speak'",
         "babywalk evaluate has no option --on",
