@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from babywalk.cli import main
-from babywalk.commands.data import segment_data
 from babywalk.commands.evaluate import evaluate_agent
-from babywalk.evaluation.score_table import number
+from babywalk.commands.segment import segment_data
+from babywalk.evaluation.tables import format_measure
 from babywalk.navigation.measures import MEASURES
 
 CHECKOUT = Path(__file__).parents[1]
@@ -38,4 +38,4 @@ def test_published_numbers_are_reproduced(folder: Path, real_data: Path, tmp_pat
         if line.startswith("| R2R val_unseen")
     ]
     published = [cell.split("(")[0].strip() for cell in row.strip("|").split("|")[1:]]
-    assert [number(name, found.measures[name].mean) for name in MEASURES] == published
+    assert [format_measure(name, found.measures[name].mean) for name in MEASURES] == published

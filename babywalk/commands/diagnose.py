@@ -1,4 +1,4 @@
-"""Where an agent fails, and how its training went."""
+"""Diagnose where an agent fails, and draw learning curves."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from babywalk.commands.evaluate import open_agent
 from babywalk.common.errors import DataError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
-from babywalk.evaluation.answers import read_answers
 from babywalk.evaluation.curves import Curves, read_curves
-from babywalk.evaluation.diagnosis.diagnose import Diagnosis, diagnose
-from babywalk.evaluation.evaluation import (
+from babywalk.evaluation.diagnosis.report import Diagnosis, diagnose
+from babywalk.evaluation.evaluate import (
     check_goals,
     evaluate,
     walk_all,
 )
-from babywalk.evaluation.figures.curves import draw_curves
-from babywalk.evaluation.figures.diagnosis import draw_diagnosis
-from babywalk.evaluation.figures.saving import save
+from babywalk.evaluation.figures.charts import draw_curves, draw_diagnosis
+from babywalk.evaluation.figures.style import save
+from babywalk.evaluation.result_files import read_trajectories
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.store import (
     identified,
@@ -36,40 +35,40 @@ def diagnose_walks(
     seed: int = 0,
     figure: Path | None = None,
 ) -> Diagnosis:
-    """Say where an agent fails: `walks` is a result file, or an agent that walks first."""
+    """Diagnose where an agent fails; `walks` is a result file (.json), or an agent to run first."""
     dataset = Dataset(folder)
     loaded = dataset.task(task, split, seed=seed)
     check_goals(loaded)
     if walks.endswith(".json"):
-        walked = read_answers(Path(walks), loaded)
+        walked = read_trajectories(Path(walks), loaded)
     else:
         walked = walk_all(open_agent(walks, dataset, seed), loaded)
-    steps, left_out = _steps_if_there(dataset, loaded)
+    steps, left_out = _available_steps(dataset, loaded)
     vocabulary = dataset.vocabulary() if "train" in dataset.splits else None
     if vocabulary is None:
-        left_out.append("unknown words, which need the walks of a train split.")
-    found = diagnose(
+        left_out.append("unknown words. They need a train split in the data directory.")
+    diagnosis = diagnose(
         evaluate(loaded, walked), steps=steps, vocabulary=vocabulary, left_out=tuple(left_out), seed=seed
     )
     if figure:
-        save(draw_diagnosis(found), figure)
-    return found
+        save(draw_diagnosis(diagnosis), figure)
+    return diagnosis
 
 
-def _steps_if_there(dataset: Dataset, task: Task) -> tuple[BabySteps | None, list[str]]:
-    """The Baby-Steps of a task, aligned if they were; and what is missing, with the command that makes it."""
+def _available_steps(dataset: Dataset, task: Task) -> tuple[BabySteps | None, list[str]]:
+    """The Baby-Steps of a task, aligned if possible; and what is missing, with the command that makes it."""
     try:
         steps = identified(dataset, task)
     except DataError as missing:
-        return None, [f"numbers of Baby-Steps, and which loses the way. {missing}"]
+        return None, [f"numbers of Baby-Steps, failures by Baby-Step. {missing}"]
     try:
         return kept_aligned(dataset, task), []
     except DataError as missing:
-        return steps, [f"which Baby-Step loses the way. {missing}"]
+        return steps, [f"failures by Baby-Step. {missing}"]
 
 
 def learning_curves(runs: Sequence[Path], file: Path, measure: str = "SDTW") -> list[Curves]:
-    """Draw what runs wrote down while they learned."""
-    found = read_curves(runs, measure)
-    save(draw_curves(found), file)
-    return found
+    """Draw the learning curves of runs."""
+    curves = read_curves(runs, measure)
+    save(draw_curves(curves), file)
+    return curves

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from babywalk.assets.layout import PLANS
+from babywalk.assets.data_directory import PLANS
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
-from babywalk.evaluation.answers import read_answers
 from babywalk.evaluation.figures.house import Trajectory, draw_house
-from babywalk.evaluation.figures.saving import save
+from babywalk.evaluation.figures.style import save
+from babywalk.evaluation.result_files import read_trajectories
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.store import (
     aligned,
@@ -30,15 +30,18 @@ def draw(
     episode: str | None = None,
     results: Sequence[tuple[str, Path]] = (),
 ) -> None:
-    """Draw a house from above: alone, or with an episode's expert path and what result files answer to it."""
+    """Draw a house from above, alone or with an episode: its expert path and trajectories of result files.
+
+    `results` are labels and result files.
+    """
     dataset = Dataset(folder)
     trajectories: list[Trajectory] = []
     title, instruction = scan or "", ""
     if episode is not None:
         loaded = dataset.task(task, split)
         number = loaded.number_of(episode)
-        described = loaded[number]
-        scan, title, instruction = described.scan, f"{task.upper()} {episode}", described.instruction
+        chosen = loaded[number]
+        scan, title, instruction = chosen.scan, f"{task.upper()} {episode}", chosen.instruction
         path = loaded.paths[int(loaded.chain_of(np.array([number]))[0])]
         ends: tuple[int, ...] = ()
         if is_segmented(dataset, loaded.split):
@@ -46,11 +49,11 @@ def draw(
             if steps.ends is not None and method != "proportional":
                 ends = tuple(steps.ends[number].tolist())
         trajectories.append(Trajectory("expert", tuple(path.tolist()), ends))
-        for label, answers in results:
-            walked = read_answers(answers, loaded).viewpoints[number]
+        for label, result_file in results:
+            walked = read_trajectories(result_file, loaded).viewpoints[number]
             trajectories.append(Trajectory(label, tuple(walked.tolist())))
     if scan is None:
-        raise ConfigError("Say what to draw: --house SCAN, or --episode ID with --task and --split.")
+        raise ConfigError("Nothing to draw. Give --house SCAN, or --episode ID with --task and --split.")
     draw_in_house(dataset, scan, trajectories, file, title=title, instruction=instruction)
 
 
@@ -63,8 +66,8 @@ def draw_in_house(
     title: str = "",
     instruction: str = "",
 ) -> None:
-    """Draw trajectories in a house that must be there, over its floor plan if it has one."""
-    dataset.houses.viewpoints(scan)  # refuses a house that is not there
+    """Draw trajectories in a house, over its floor plan if it has one."""
+    dataset.houses.viewpoints(scan)  # raises if the house is unknown
     plan = dataset.folder / PLANS / f"{scan}.json"
     figure = draw_house(
         dataset.houses,

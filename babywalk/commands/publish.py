@@ -1,4 +1,4 @@
-"""Publishing weights: a model's file, small enough to be kept with the code, and a card made from facts."""
+"""Publish the weights of a run: a model file and its model card."""
 
 from __future__ import annotations
 
@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from babywalk.assets.layout import BABYSTEPS, CONNECTIVITY, SENTENCES, WALKS, WORD_VECTORS
-from babywalk.assets.manifest import MANIFEST, read_manifest
+from babywalk.assets.data_directory import (
+    BABYSTEPS,
+    CONNECTIVITY,
+    MANIFEST,
+    SENTENCES,
+    WALKS,
+    WORD_VECTORS,
+    read_manifest,
+)
 from babywalk.assets.records import Record
 from babywalk.buildings.features import open_features
 from babywalk.commands.evaluate import evaluate_agent
-from babywalk.commands.train import RESULT  # says it in a sentence if torch is missing
+from babywalk.commands.train import RESULT  # raises a ConfigError if torch is missing
 from babywalk.common.errors import ConfigError, DataError, unknown
 from babywalk.common.files import atomic_folder, read_json, write_text
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.model_card import Measurement, ModelCard
-from babywalk.evaluation.reports import Report, read_reports
-from babywalk.modules.model import Model, load_model, save_model, size_of
+from babywalk.evaluation.report import Report, read_reports
+from babywalk.modules.model import Model, count_parameters, load_model, save_model
 from babywalk.training.config import TrainingConfig
 from babywalk.training.run_config import RunConfig, read_run_config
 
@@ -37,7 +44,7 @@ class Published:
 
     folder: Path
     bytes: int
-    measured: tuple[str, ...]  # rows of the card's tables
+    measured: tuple[str, ...]  # labels of the rows of the card's tables
 
 
 def publish(
@@ -50,9 +57,10 @@ def publish(
     split: str = "val_unseen",
     results: Sequence[Path] = (),
 ) -> Published:
-    """Write a run's model and its card into a new folder; for `tasks`, what is written walks and is measured.
+    """Write the model of a run and its card into a new folder.
 
-    `results` are what 'babywalk evaluate --json' said: their measures are told too.
+    The written file is evaluated on `tasks`. `results` are outputs of 'babywalk evaluate --json'; the card
+    shows their scores too.
     """
     if precision not in PRECISIONS:
         raise unknown("Precision", precision, PRECISIONS)
@@ -62,53 +70,54 @@ def publish(
     dataset = Dataset(data or run_config.data)
     model = load_model(run)
     if model.vocabulary != dataset.vocabulary():
-        raise DataError(f"{dataset.folder}: is not what {run} was trained on: it has other words.")
-    told = [read_measurement(file) for file in results]
+        raise DataError(
+            f"{dataset.folder}: is not the data {run} was trained on: its vocabulary differs. Give --data."
+        )
+    measurements = [_read_measurement(file) for file in results]
     with atomic_folder(folder) as draft:
         save_model(draft / WEIGHTS, model, rounded(model, precision))
         if tasks:
-            # The file itself walks, so that the card tells of what is published.
-            told.insert(0, _measure(draft, folder, dataset, tasks, split))
+            # The rounded weights as written, not those of the run.
+            measurements.insert(0, _evaluate(draft, folder, dataset, tasks, split))
         size = (draft / WEIGHTS).stat().st_size
-        card = _card(folder.as_posix(), run, run_config, model, dataset, precision, size, tuple(told))
+        card = _card(folder.as_posix(), run, run_config, model, dataset, precision, size, tuple(measurements))
         write_text(draft / CARD, card.text())
-    return Published(folder, size, tuple(row for found in told for row in found.rows))
+    return Published(folder, size, tuple(row for one in measurements for row in one.rows))
 
 
 def rounded(model: Model, precision: str) -> dict[str, Tensor]:
-    """The weights in a precision, if they fit into it."""
-    kept = dict(model.network.state_dict())
+    """The weights in a precision; raises if a value overflows it."""
+    weights = dict(model.network.state_dict())
     if precision == "float16":
-        kept = {name: tensor.half() for name, tensor in kept.items()}
-    for name, tensor in kept.items():
+        weights = {name: tensor.half() for name, tensor in weights.items()}
+    for name, tensor in weights.items():
         if not tensor.isfinite().all():
-            raise DataError(f"Weight {name!r} does not fit into {precision}. Publish it as float32.")
-    return kept
+            raise DataError(f"Weight {name!r} is NaN, infinite or too large for {precision}. Use float32.")
+    return weights
 
 
-def read_measurement(file: Path) -> Measurement:
-    """The measures that 'babywalk evaluate --json' said."""
+def _read_measurement(file: Path) -> Measurement:
+    """The scores in an output of 'babywalk evaluate --json'."""
     found = read_reports(file)
     rows = {
-        _label(report) if len(found) == 1 else f"{_label(report)}, {agent}": report.measures
+        _row_label(report) if len(found) == 1 else f"{_row_label(report)}, {agent}": report.measures
         for agent, reports in found.items()
         for report in reports
     }
-    whose = ", ".join(f"`{Path(agent).name}`" for agent in found)
-    return Measurement(rows, f"Measured before publishing, of {whose}, by `{file.name}`.")
+    agents = ", ".join(f"`{Path(agent).name}`" for agent in found)
+    return Measurement(rows, f"Evaluated before publishing: {agents}, from `{file.name}`.")
 
 
-def _measure(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str], split: str) -> Measurement:
+def _evaluate(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str], split: str) -> Measurement:
     reports = evaluate_agent(str(draft), dataset.folder, tasks, split)
-    asked = f"--tasks {','.join(tasks)} --split {split}"
+    options = f"--tasks {','.join(tasks)} --split {split}"
     return Measurement(
-        {_label(one): one.measures for one in reports},
-        f"`babywalk evaluate {folder.as_posix()} --data DATA {asked}` says this of the file as it is "
-        "published.",
+        {_row_label(one): one.measures for one in reports},
+        f"`babywalk evaluate {folder.as_posix()} --data DATA {options}` on the published file.",
     )
 
 
-def _label(report: Report) -> str:
+def _row_label(report: Report) -> str:
     return f"{report.task.upper()} {report.split}, {report.episodes:,} {report.unit}"
 
 
@@ -123,29 +132,29 @@ def _card(
     measurements: tuple[Measurement, ...],
 ) -> ModelCard:
     config = run_config.config()
-    ended = _optional(run / RESULT)
+    result = _read_if_exists(run / RESULT)
     return ModelCard(
         name=name,
         agent=run_config.agent,
         config=config,
         precision=precision,
         bytes=size,
-        learned=size_of(model.network),
+        parameters=count_parameters(model.network),
         words=len(model.vocabulary),
         view_width=model.view_width,
         features=model.features,
         trained_on=_trained_on(dataset, config),
         data_keys={
-            "houses it knows, as a key": dataset.houses.key,
-            "SHA-256 of the walks it was trained on": dataset.walks_key("train"),
+            "key of the houses": dataset.houses.key,
+            "SHA-256 of the training walks": dataset.walks_key("train"),
         },
         facts=model.facts,
-        bests=ended.get("bests", {}),
-        iterations=ended.get("total"),
+        bests=result.get("bests", {}),
+        iterations=result.get("total"),
         recipe=run_config.recipe,
-        versions=_optional(run / "versions.json"),
+        versions=_read_if_exists(run / "versions.json"),
         measurements=measurements,
-        notes=tuple(dict.fromkeys(_notes(dataset, model, config))),
+        notes=tuple(dict.fromkeys(_licence_notes(dataset, model, config))),
     )
 
 
@@ -155,8 +164,8 @@ def _trained_on(dataset: Dataset, config: TrainingConfig) -> str:
     return f"{task.name} train: {len(task):,} instructions, {len(task.chains_used):,} paths, {houses} houses"
 
 
-def _notes(dataset: Dataset, model: Model, config: TrainingConfig) -> Iterator[str]:
-    """The licence notes of everything that went into the weights."""
+def _licence_notes(dataset: Dataset, model: Model, config: TrainingConfig) -> Iterator[str]:
+    """The licence notes of all data that went into the weights."""
     used = [CONNECTIVITY, WALKS]
     if model.frozen_words:
         used.append(WORD_VECTORS)
@@ -168,6 +177,6 @@ def _notes(dataset: Dataset, model: Model, config: TrainingConfig) -> Iterator[s
     yield from open_features(dataset.folder, model.features, dataset.houses).notes
 
 
-def _optional(file: Path) -> Mapping[str, Any]:
-    """What a run has written down, if it has."""
+def _read_if_exists(file: Path) -> Mapping[str, Any]:
+    """The fields of a JSON file; empty if it does not exist."""
     return Record.of(file, "the file", read_json(file)).fields if file.is_file() else {}

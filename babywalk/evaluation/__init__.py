@@ -1,1 +1,1 @@
-"""Results: what was measured, as tables and figures."""
+"""Evaluation: scores, statistics, tables, figures and diagnosis of agents."""

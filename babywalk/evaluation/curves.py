@@ -1,4 +1,4 @@
-"""Learning curves: what a run wrote down while it learned."""
+"""Learning curves, read from the `metrics.csv` of runs."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ TRAINING = ("loss", "accuracy", "reward")  # in the order they are drawn
 class Series:
     """One quantity over a run."""
 
-    iterations: list[int]  # done in all stages when it was taken
+    iterations: list[int]  # counted over all stages
     values: list[float]
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """One run."""
+    """The curves of one run."""
 
     label: str
-    stages: dict[str, int]  # name to the iterations that were done in all when it began
+    stages: dict[str, int]  # by name: the iteration, over all stages, at which it began
     series: dict[str, Series]  # those of TRAINING that the run has, and the validation measure
 
 
 def read_curves(runs: Sequence[Path], measure: str = "SDTW") -> list[Curves]:
-    """The curves of some runs, finished or not; runs of the same name are told apart by their paths."""
+    """The curves of runs, finished or not; runs with the same name are labelled by their paths."""
     if measure not in MEASURES:
         raise unknown("Measure", measure, MEASURES)
     names = [run.name for run in runs]
@@ -45,18 +45,18 @@ def read_curves(runs: Sequence[Path], measure: str = "SDTW") -> list[Curves]:
 def _curves(run: Path, label: str, wanted: Sequence[str]) -> Curves:
     file = run / "metrics.csv"
     if not file.is_file():
-        raise DataError(f"{run}: has no metrics.csv, so it is no directory of a run that has begun.")
+        raise DataError(f"{run}: has no metrics.csv. Give the directory of a run that has started.")
     stages: dict[str, int] = {}
     series = {name: Series([], []) for name in wanted}
-    # What a run is writing just now may end in half a line.
+    # The last line may be incomplete while a run is writing.
     text = read_text(file)
     for row in csv.DictReader(text[: text.rfind("\n") + 1].splitlines()):
         try:
-            total, done, value = int(row["total"]), int(row["iteration"]), float(row["value"])
+            total, iteration, value = int(row["total"]), int(row["iteration"]), float(row["value"])
             stage, name = row["stage"], row["name"]
         except (KeyError, TypeError, ValueError):
-            raise DataError(f"{file}: has a line that is no measurement: {list(row.values())}.") from None
-        stages.setdefault(stage, total - done)
+            raise DataError(f"{file}: has a line that is not a measurement: {list(row.values())}.") from None
+        stages.setdefault(stage, total - iteration)
         if name in series:
             series[name].iterations.append(total)
             series[name].values.append(value)

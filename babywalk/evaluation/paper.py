@@ -1,4 +1,4 @@
-"""The tables of the paper as data: what its agents reached on val_unseen."""
+"""The results that the paper prints, as data; all are on val_unseen."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _TABLES = Path(__file__).parent / "paper.toml"
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """What one agent, or one variant of BABYWALK, reached on one task."""
+    """The result of one agent, or one variant of BABYWALK, on one task."""
 
-    experiment: str  # agents, curriculum, segmentation, memory, or published: what other papers report
+    experiment: str  # agents, curriculum, segmentation, memory, or published (by other papers)
     agent: str  # as the paper names it, or the variant
     trained_on: str  # task
-    task: str  # walked; "others" is the mean of the tasks that it was not trained on
-    measures: dict[str, float]  # those that are printed, as printed: PL and NE in metres, the rest in percent
+    task: str  # evaluated on; "others" is the mean over the tasks it was not trained on
+    measures: dict[str, float]  # those printed: PL and NE in metres, the rest in percent
 
 
 def paper_rows(experiment: str | None = None, trained_on: str | None = None) -> list[PaperRow]:
-    """The rows of all tables, or of one experiment, or of what was trained on one task."""
+    """The rows of all tables, or of one experiment, or of agents trained on one task."""
     tables = read_toml(_TABLES)
     names = tables.pop("measures")
     rows = [

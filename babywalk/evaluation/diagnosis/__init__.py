@@ -1,1 +1,1 @@
-"""Where an agent fails: which instructions, at which step, and whether it walks wrong or stops wrong."""
+"""Diagnosis: in which episodes, and where in them, an agent fails."""

@@ -1,4 +1,4 @@
-"""How well a task was walked: measures, their spread, and how they change with length."""
+"""Evaluation: run an agent on a task, score its trajectories, summarise the scores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from babywalk.agents.agent import Agent, StepAgent
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.progress import progress
 from babywalk.common.ragged import concat_rows
@@ -15,17 +16,17 @@ from babywalk.episodes.statistics import words_per_instruction
 from babywalk.episodes.task import Task
 from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.navigation.measures import MEASURES, Scores, confidence, score
-from babywalk.navigation.trajectories import Agent, StepAgent, Trajectories
+from babywalk.navigation.trajectories import Trajectories
 
 _BATCH = 4096
-_STEP_BATCH = 512  # with their histories, which are views of whole walks
-_BIN_WORDS = 20  # of the paper's cross-horizon figure: instructions grouped by their length
-_BIN_METRES = 5
+_STEP_BATCH = 512  # smaller, since each step comes with the views of its history
+# Bin widths; that of words is the one of the paper's cross-horizon figure.
+_BIN_WORDS, _BIN_METRES = 20, 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """Trajectories of all episodes of a task and their scores."""
+    """The trajectories of all episodes of a task, and their scores."""
 
     task: Task
     trajectories: Trajectories
@@ -33,7 +34,7 @@ class Evaluation:
 
     @property
     def paths(self) -> NDArray[np.int64]:
-        """(E,) the path each instruction describes: instructions of one path are not independent."""
+        """(E,) the path of each instruction; instructions of one path are not independent samples."""
         return self.task.chain_of(np.arange(len(self.task)))
 
 
@@ -48,7 +49,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The episodes of one range of lengths."""
+    """Mean scores of the episodes in one range of lengths."""
 
     lengths: str
     episodes: int
@@ -56,38 +57,39 @@ class Group:
 
 
 def walk_all(agent: Agent, task: Task) -> Trajectories:
-    """Let an agent walk every episode of a task."""
+    """Run an agent on every episode of a task."""
     batches = [np.arange(first, min(first + _BATCH, len(task))) for first in range(0, len(task), _BATCH)]
     walked = [
         agent.walk(task, batch)
         for batch in progress(batches, f"Walking {task.name} {task.split}", unit="batch")
     ]
-    return _joined(walked)
+    return _concatenated(walked)
 
 
-def walk_steps(agent: Agent, single: StepEpisodes) -> Trajectories:
-    """Let an agent walk every Baby-Step alone; who can remember is shown what lies behind."""
+def walk_steps(agent: Agent, step_episodes: StepEpisodes) -> Trajectories:
+    """Run an agent on every Baby-Step alone; a `StepAgent` is given the expert's history as memory."""
     if not isinstance(agent, StepAgent):
-        return walk_all(agent, single.task)
-    batches = np.array_split(np.arange(len(single.task)), max(1, len(single.task) // _STEP_BATCH))
+        return walk_all(agent, step_episodes.task)
+    count = len(step_episodes.task)
+    batches = np.array_split(np.arange(count), max(1, count // _STEP_BATCH))
     walked = [
-        agent.walk_steps(single.steps, single.episode[batch], single.number[batch])
-        for batch in progress(batches, f"Walking Baby-Steps of {single.task.name}", unit="batch")
+        agent.walk_steps(step_episodes.steps, step_episodes.episode[batch], step_episodes.number[batch])
+        for batch in progress(batches, f"Walking Baby-Steps of {step_episodes.task.name}", unit="batch")
     ]
-    return _joined(walked)
+    return _concatenated(walked)
 
 
 def check_goals(task: Task) -> None:
-    """Nothing can be measured without goals."""
+    """Raise if the split of a task has no goals to score against."""
     if not task.walks.has_goals:
         raise ConfigError(
-            f"{task.name} {task.split} has no goals to measure against. Choose another split; "
-            "for a leaderboard, 'babywalk evaluate' with --trajectories, then 'babywalk submit'."
+            f"{task.name} {task.split} has no goals to score against. Choose another split, or write a "
+            "leaderboard file: 'babywalk evaluate --trajectories', then 'babywalk submit'."
         )
 
 
 def evaluate(task: Task, trajectories: Trajectories) -> Evaluation:
-    """Score trajectories against the paths that were described."""
+    """Score trajectories against the reference paths of a task."""
     check_goals(task)
     references = task.paths.take(task.chain_of(np.arange(len(task))))
     return Evaluation(task, trajectories, score(task.houses, trajectories.viewpoints, references))
@@ -96,13 +98,13 @@ def evaluate(task: Task, trajectories: Trajectories) -> Evaluation:
 def summarise(
     evaluation: Evaluation, *, seed: int = 0, per_path: bool = False, paths: NDArray[np.int64] | None = None
 ) -> dict[str, Measured]:
-    """Each measure's mean over instructions, or over paths, with an interval from drawing whole paths.
+    """The mean of each measure over instructions, or over paths, with a bootstrap interval over paths.
 
-    `paths` (E,) says which path each belongs to, where it is more than what was to be walked.
+    `paths` (E,) groups the episodes for the bootstrap; by default by the task's own paths.
     """
     values, groups = evaluation.scores.table(), evaluation.paths if paths is None else paths
     if per_path:
-        values = _means_of_paths(values, groups)
+        values = _path_means(values, groups)
         groups = np.arange(len(values))
     low, high = confidence(values, seed=seed, groups=groups)
     return {
@@ -113,45 +115,45 @@ def summarise(
 
 def by_length(
     evaluation: Evaluation,
-    what: str = "words",
+    length: str = "words",
     *,
     per_path: bool = False,
     paths: NDArray[np.int64] | None = None,
 ) -> list[Group]:
-    """Means of the measures for ever longer instructions ("words") or paths ("metres").
+    """Means of the measures by length of instruction ("words") or path ("metres").
 
-    With `per_path` every path of a group counts once; `per_path` and `paths` as in `summarise`.
+    With `per_path` every path of a group counts once. `paths` as in `summarise`.
     """
     table, groups = evaluation.scores.table(), []
     paths = evaluation.paths if paths is None else paths
-    for lengths, chosen in length_groups(evaluation, what).items():
+    for lengths, chosen in length_groups(evaluation, length).items():
         values = table[chosen]
         if per_path:
-            values = _means_of_paths(values, paths[chosen])
+            values = _path_means(values, paths[chosen])
         means = dict(zip(MEASURES, values.mean(axis=0).tolist(), strict=True))
         groups.append(Group(lengths=lengths, episodes=int(chosen.sum()), means=means))
     return groups
 
 
-def _means_of_paths(
+def _path_means(
     values: NDArray[np.float64],  # (E, M)
     paths: NDArray[np.int64],  # (E,)
-) -> NDArray[np.float64]:  # (P, M) of each path that there is
-    _, which = np.unique(paths, return_inverse=True)
-    count = np.bincount(which)
-    return np.stack([np.bincount(which, column) / count for column in values.T], axis=1)
+) -> NDArray[np.float64]:  # (P, M) the mean of each path
+    _, path = np.unique(paths, return_inverse=True)
+    count = np.bincount(path)
+    return np.stack([np.bincount(path, column) / count for column in values.T], axis=1)
 
 
-def check_length(what: str) -> None:
-    """Refuse a kind of length that there is not."""
-    if what not in LENGTHS:
-        raise unknown("Length", what, LENGTHS)
+def check_length(length: str) -> None:
+    """Raise unless a length is "words" or "metres"."""
+    if length not in LENGTHS:
+        raise unknown("Length", length, LENGTHS)
 
 
-def length_groups(evaluation: Evaluation, what: str) -> dict[str, NDArray[np.bool_]]:
-    """Ranges of lengths, and which episodes (E,) fall into each."""
-    check_length(what)
-    lengths, width = LENGTHS[what]
+def length_groups(evaluation: Evaluation, length: str) -> dict[str, NDArray[np.bool_]]:
+    """Ranges of lengths, each with a mask (E,) of its episodes."""
+    check_length(length)
+    lengths, width = LENGTHS[length]
     bins = (lengths(evaluation) // width).astype(np.int64)
     return {
         f"{number * width}-{(number + 1) * width - 1}": bins == number for number in np.unique(bins).tolist()
@@ -168,7 +170,7 @@ LENGTHS: dict[str, tuple[Callable[[Evaluation], NDArray[np.float64]], int]] = {
 }
 
 
-def _joined(walked: list[Trajectories]) -> Trajectories:
+def _concatenated(walked: list[Trajectories]) -> Trajectories:
     return Trajectories(
         concat_rows([item.viewpoints for item in walked]),
         concat_rows([item.views for item in walked]),

@@ -1,4 +1,4 @@
-"""Answers in a file against the instructions of a task: each known, each answered once, each walkable."""
+"""Result files of trajectories, checked against a task and converted to and from `Trajectories`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,19 @@ from babywalk.navigation.trajectories import Trajectories
 from babywalk.navigation.world import angles
 
 
-def read_answers(file: Path, task: Task) -> Trajectories:
-    """The trajectories of a result file in the order of the task's episodes, all checks passed."""
-    answers = {answer.id: answer for answer in _known(read_results(file), task, file)}
-    return _placed([answers[id_] for id_ in task.ids(np.arange(len(task)))], task, file)
+def read_trajectories(file: Path, task: Task) -> Trajectories:
+    """The trajectories of a result file in the order of the task's episodes.
+
+    Raises unless each instruction is answered exactly once, by a path along edges from its start.
+    """
+    answers = read_results(file)
+    _check_ids(answers, task, file)
+    by_id = {answer.id: answer for answer in answers}
+    return _to_trajectories([by_id[id_] for id_ in task.ids(np.arange(len(task)))], task, file)
 
 
-def as_answers(trajectories: Trajectories, task: Task) -> list[Answer]:
-    """Trajectories in the form of a result file, with what was faced at each step."""
+def to_results(trajectories: Trajectories, task: Task) -> list[Answer]:
+    """Trajectories as records of a result file, with heading and elevation at each step."""
     names = np.array(task.houses.names, dtype=object)[trajectories.viewpoints.values].tolist()
     heading, elevation = (turn.round(6).tolist() for turn in angles(trajectories.views.values))
     start = trajectories.viewpoints.start.tolist()
@@ -37,8 +42,8 @@ def as_answers(trajectories: Trajectories, task: Task) -> list[Answer]:
     ]
 
 
-def _known(answers: Sequence[Answer], task: Task, file: Path) -> Sequence[Answer]:
-    """The answers, if their ids are just those of the task."""
+def _check_ids(answers: Sequence[Answer], task: Task, file: Path) -> None:
+    """Raise unless the ids are those of the task, each once."""
     expected = dict.fromkeys(task.ids(np.arange(len(task))))
     given = Counter(answer.id for answer in answers)
     where = f"{task.name} {task.split}"
@@ -48,55 +53,56 @@ def _known(answers: Sequence[Answer], task: Task, file: Path) -> Sequence[Answer
     twice = [id_ for id_, count in given.items() if count > 1]
     if twice:
         raise DataError(
-            f"{file}: {len(twice):,} instructions are answered more than once: {shortlist(twice)}."
+            f"{file}: {len(twice):,} instructions have more than one trajectory: {shortlist(twice)}."
         )
     missing = [id_ for id_ in expected if id_ not in given]
     if missing:
-        sample = f" For answers to a sample, give --split {task.split}:{len(given)}." if given else ""
+        sample = f" If this is a sample, give --split {task.split}:{len(given)}." if given else ""
         raise DataError(
-            f"{file}: {len(missing):,} instructions of {where} have no answer: {shortlist(missing)}.{sample}"
+            f"{file}: {len(missing):,} instructions of {where} have no trajectory: "
+            f"{shortlist(missing)}.{sample}"
         )
-    return answers
 
 
-def _placed(answers: Sequence[Answer], task: Task, file: Path) -> Trajectories:
-    """Answers on the global viewpoints, if each is a walk along edges from its start."""
+def _to_trajectories(answers: Sequence[Answer], task: Task, file: Path) -> Trajectories:
+    """Answers as global viewpoints and views; raises unless each is a path along edges from its start."""
     houses = task.houses
     empty = [answer.id for answer in answers if not answer.path]
     if empty:
         raise DataError(
-            f"{file}: {len(empty):,} trajectories are empty: {shortlist(empty)}. Give at least the start."
+            f"{file}: {len(empty):,} trajectories are empty: {shortlist(empty)}. "
+            "Give at least the start viewpoint."
         )
     poses = starts(task, np.arange(len(task)))
     scans = [houses.scans[house] for house in houses.house_of[poses.viewpoint]]
-    viewpoints = _numbers(answers, scans, houses, file)
-    astray = np.flatnonzero(viewpoints.firsts != poses.viewpoint).tolist()
-    if astray:
+    viewpoints = _viewpoint_numbers(answers, scans, houses, file)
+    wrong = np.flatnonzero(viewpoints.firsts != poses.viewpoint).tolist()
+    if wrong:
         raise DataError(
-            f"{file}: {len(astray):,} trajectories do not begin at their start: "
-            f"{shortlist(answers[row].id for row in astray)}."
+            f"{file}: {len(wrong):,} trajectories do not begin at the start viewpoint of their episode: "
+            f"{shortlist(answers[row].id for row in wrong)}."
         )
     _check_edges(viewpoints, answers, houses, file)
     return Trajectories(viewpoints, Ragged(_facing(viewpoints, poses.view, houses), viewpoints.start))
 
 
-def _numbers(answers: Sequence[Answer], scans: Sequence[str], houses: Houses, file: Path) -> Ragged:
-    strange = []
-    rows = []
+def _viewpoint_numbers(answers: Sequence[Answer], scans: Sequence[str], houses: Houses, file: Path) -> Ragged:
+    outside, rows = [], []
     for answer, scan in zip(answers, scans, strict=True):
         numbers = houses.viewpoints(scan)
         rows.append([numbers.get(viewpoint, -1) for viewpoint in answer.path])
         if -1 in rows[-1]:
-            strange.append(f"{answer.id} ({answer.path[rows[-1].index(-1)]})")
-    if strange:
+            outside.append(f"{answer.id} ({answer.path[rows[-1].index(-1)]})")
+    if outside:
         raise DataError(
-            f"{file}: {len(strange):,} trajectories visit viewpoints of no such house: {shortlist(strange)}."
+            f"{file}: {len(outside):,} trajectories visit viewpoints that are not in their house: "
+            f"{shortlist(outside)}."
         )
     return Ragged.of(rows)
 
 
 def _check_edges(viewpoints: Ragged, answers: Sequence[Answer], houses: Houses, file: Path) -> None:
-    """Each step must be an edge, or none at all: a repeated viewpoint is a turn or a STOP."""
+    """Raise unless each step is along an edge, or stays: a repeated viewpoint is a turn or STOP."""
     a, b = viewpoints.values[:-1], viewpoints.values[1:]
     inside = np.ones(len(a), dtype=bool)
     inside[viewpoints.start[1:-1] - 1] = False
@@ -104,13 +110,13 @@ def _check_edges(viewpoints: Ragged, answers: Sequence[Answer], houses: Houses, 
     rows = np.unique(np.searchsorted(viewpoints.start, jumps, side="right") - 1).tolist()
     if rows:
         raise DataError(
-            f"{file}: {len(rows):,} trajectories jump between viewpoints without an edge: "
+            f"{file}: {len(rows):,} trajectories move between viewpoints without an edge: "
             f"{shortlist(answers[row].id for row in rows)}."
         )
 
 
 def _facing(viewpoints: Ragged, first_view: NDArray[np.int64], houses: Houses) -> NDArray[np.int32]:
-    """The view faced at each viewpoint: that of the move which led there; the start's before any move."""
+    """The view faced at each viewpoint: the direction of the last move, or the start's before any move."""
     values = viewpoints.values
     moved = np.append(False, values[1:] != values[:-1])
     moved[viewpoints.start[:-1]] = False
@@ -119,6 +125,6 @@ def _facing(viewpoints: Ragged, first_view: NDArray[np.int64], houses: Houses) -
     view[viewpoints.start[:-1]] = first_view
     known = moved.copy()
     known[viewpoints.start[:-1]] = True
-    # Who stays keeps facing what was faced before.
-    held: NDArray[np.int32] = view[np.maximum.accumulate(np.where(known, np.arange(len(values)), 0))]
-    return held
+    # A walker that stays keeps its view.
+    facing: NDArray[np.int32] = view[np.maximum.accumulate(np.where(known, np.arange(len(values)), 0))]
+    return facing
