@@ -22,7 +22,7 @@ from babywalk.common.seeding import generator
 from babywalk.episodes.joining import TASKS, chains, joined_paths, joint
 from babywalk.episodes.walks import load_walks
 from babywalk.navigation.measures import Pairs, cls, confidence, score, success
-from babywalk.navigation.measures.reference import score_plainly
+from babywalk.navigation.measures.plain import score_plain
 
 
 def main() -> None:
@@ -111,7 +111,7 @@ Plain = tuple[Table, list[int], list[int]]
 
 
 def plainly(pairs: list[Plain]) -> list[dict[str, float]]:
-    return [score_plainly(table.distance, prediction, reference) for table, prediction, reference in pairs]
+    return [score_plain(table.distance, prediction, reference) for table, prediction, reference in pairs]
 
 
 def best(run: Callable[[], object], repeats: int = 5) -> float:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from babywalk.agents.agent import Agent, Index
 from babywalk.buildings.panorama import COLUMNS, STEP
 from babywalk.common.errors import ConfigError
 from babywalk.common.seeding import generator
 from babywalk.episodes.task import Task
 from babywalk.navigation.teacher import Teacher
-from babywalk.navigation.trajectories import Agent, Index, Trajectories, TrajectoryRecorder
+from babywalk.navigation.trajectories import Trajectories, TrajectoryRecorder
 from babywalk.navigation.world import STOP, Poses, World, poses_at
 
 _FORWARD_MOVES = 5
@@ -47,11 +48,11 @@ class OracleAgent:
         world, teacher = World.of(task.houses), Teacher.of(task.houses)
         goals = task.paths.lasts[task.chain_of(episodes)]
         poses = starts(task, episodes)
-        diary = TrajectoryRecorder(poses)
+        recorder = TrajectoryRecorder(poses)
         while (moves := (action := teacher.towards(poses.viewpoint, goals)) != STOP).any():
             poses = world.step(poses, action)
-            diary.note(poses, moves)
-        return diary.trajectories()
+            recorder.record(poses, moves)
+        return recorder.trajectories()
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class RandomAgent:
         poses = Poses(poses.viewpoint, (poses.column + turns) % COLUMNS + COLUMNS)
         world = World.of(task.houses)
         ahead = _neighbours_ahead(world)
-        diary = TrajectoryRecorder(poses)
+        recorder = TrajectoryRecorder(poses)
         actions, moves = turns.copy(), np.zeros(len(turns), dtype=np.int64)
         while (busy := (moves < _FORWARD_MOVES) & (actions < _MOST_ACTIONS)).any():
             target = ahead[poses.viewpoint, poses.column]
@@ -83,10 +84,10 @@ class RandomAgent:
                 np.where(forward, target, poses.viewpoint),
                 np.where(turn, (poses.column + 1) % COLUMNS + COLUMNS, poses.view),
             )
-            diary.note(poses, forward)
+            recorder.record(poses, forward)
             moves += forward
             actions += busy
-        return diary.trajectories()
+        return recorder.trajectories()
 
 
 def _neighbours_ahead(world: World) -> NDArray[np.int64]:

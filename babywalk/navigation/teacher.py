@@ -1,4 +1,4 @@
-"""The teacher: which action an expert would take, from a table of shortest ways."""
+"""The teacher: the expert's action, from a table of shortest paths."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from babywalk.buildings.houses import NOWHERE, Houses
-from babywalk.navigation.arrays import Array, namespace, rows
+from babywalk.navigation.arrays import Array, namespace, row_numbers, rows, to_device
 from babywalk.navigation.world import STOP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Teacher:
-    """The first action of the shortest way between any two viewpoints of a house.
+    """The first action of the shortest path between any two viewpoints of a house.
 
     Shapes: N viewpoints, P pairs that share a house, B walkers, L viewpoints of the longest path.
     """
@@ -24,20 +24,18 @@ class Teacher:
 
     @classmethod
     def of(cls, houses: Houses) -> Teacher:
-        """For all houses of a data set."""
+        """The teacher for all houses of a dataset."""
         size = np.diff(houses.first)[houses.house_of]
         tail = np.repeat(np.arange(len(houses.names)), size)
         action = np.full(len(houses.onward), STOP, dtype=np.int8)
         for slot, neighbour in enumerate(houses.neighbours.T):
-            leads = (houses.onward == neighbour[tail]) & (houses.onward != NOWHERE)
-            action[leads] = slot + 1
+            first = (houses.onward == neighbour[tail]) & (houses.onward != NOWHERE)
+            action[first] = slot + 1
         return cls(houses.row, action)
 
     def to(self, device: Any) -> Teacher:
         """The same as torch tensors on a device."""
-        import torch
-
-        return Teacher(torch.as_tensor(self.row).to(device), torch.as_tensor(self.action).to(device))
+        return Teacher(to_device(self.row, device), to_device(self.action, device))
 
     def towards(self, viewpoints: Array, goals: Array) -> Array:
         """(B,) the action towards a goal in the same house; STOP at the goal."""
@@ -46,15 +44,15 @@ class Teacher:
     def along(
         self,
         viewpoints: Array,  # (B,)
-        paths: Array,  # (B, L) viewpoints; what follows a path's end is not looked at
+        paths: Array,  # (B, L) viewpoints, padded with any value
         lengths: Array,  # (B,) viewpoints of each path
-        reached: Array,  # (B,) index of the path's viewpoint that was reached last, 0 at the start
+        reached: Array,  # (B,) index of the last viewpoint of the path that was reached, 0 at the start
     ) -> tuple[Array, Array]:  # actions (B,), reached (B,)
-        """The action that walks a path viewpoint by viewpoint; who strays is led to the next one due."""
+        """The action towards the next viewpoint of a path, from wherever the walker is; STOP at its end."""
         library = namespace(paths)
         last = lengths - 1
-        walker = library.arange(len(paths))
-        due = library.minimum(reached + 1, last)
-        reached = library.where(paths[walker, due] == viewpoints, due, reached)
-        due = library.minimum(reached + 1, last)
-        return self.towards(viewpoints, paths[walker, due]), reached
+        walker = row_numbers(paths)
+        following = library.minimum(reached + 1, last)
+        reached = library.where(paths[walker, following] == viewpoints, following, reached)
+        following = library.minimum(reached + 1, last)
+        return self.towards(viewpoints, paths[walker, following]), reached

@@ -1,24 +1,19 @@
-"""What every agent is: something that walks the episodes of a task."""
+"""Trajectories, and the recorder that builds them step by step."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from babywalk.common.ragged import Ragged
-from babywalk.episodes.task import Task
-from babywalk.instructions.babysteps import BabySteps
+from babywalk.common.ragged import Ragged, starts
+from babywalk.navigation.arrays import Array, empty, namespace, row_numbers, to_numpy, zeros
 from babywalk.navigation.world import Poses
-
-Index = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectories:
-    """Where walkers went and what they faced on the way. Shapes: B walkers."""
+    """The viewpoints that walkers visited, and the views they faced there. Shapes: B walkers."""
 
     viewpoints: Ragged  # B rows, none empty, the start first
     views: Ragged  # B rows of the same lengths: the view faced on arrival
@@ -27,42 +22,51 @@ class Trajectories:
         return len(self.viewpoints)
 
 
-class Agent(Protocol):
-    """Walks episodes. What it may look at is its own affair: an oracle looks at the goal, others must not."""
-
-    def walk(self, task: Task, episodes: Index) -> Trajectories:
-        """One trajectory per episode, each from the episode's start."""
-        ...
-
-
-@runtime_checkable
-class StepAgent(Protocol):
-    """An agent that remembers: it can take up an instruction in the middle, given what lies behind."""
-
-    def walk_steps(self, steps: BabySteps, episodes: Index, numbers: Index) -> Trajectories:
-        """One aligned step of each episode, with the expert's history, from where the expert began it."""
-        ...
-
-
 class TrajectoryRecorder:
-    """Collects the poses of walkers step by step; who has stopped is no longer written down."""
+    """Collects the poses of walkers step by step, in NumPy arrays or in torch tensors on any device.
 
-    def __init__(self, start: Poses) -> None:
-        self._viewpoints = [np.asarray(start.viewpoint)]
-        self._views = [np.asarray(start.view)]
-        self._moved = [np.ones(len(self._viewpoints[0]), dtype=bool)]
+    Shapes: B walkers, K of them, T poses that fit before more memory is allocated.
+    """
 
-    def note(self, poses: Poses, moved: NDArray[np.bool_]) -> None:
-        """Write down the poses of those who moved."""
-        self._viewpoints.append(np.asarray(poses.viewpoint))
-        self._views.append(np.asarray(poses.view))
-        self._moved.append(np.asarray(moved))
+    def __init__(self, start: Poses, *, capacity: int = 16) -> None:
+        count = len(start.viewpoint)
+        self._viewpoints = empty((count, capacity), like=start.viewpoint)  # (B, T)
+        self._views = empty((count, capacity), like=start.view)  # (B, T)
+        walkers = row_numbers(start.viewpoint)
+        self._length = zeros((count,), like=walkers)  # (B,) poses of each walker
+        self.restart(walkers, start)
 
-    def trajectories(self) -> Trajectories:
-        """What was written, walker by walker."""
-        moved = np.stack(self._moved, axis=1)
-        start = np.concatenate([[0], moved.sum(axis=1).cumsum()])
-        rows = [
-            np.stack(column, axis=1)[moved].astype(np.int32) for column in (self._viewpoints, self._views)
-        ]
-        return Trajectories(Ragged(rows[0], start), Ragged(rows[1], start))
+    def restart(self, walkers: Array, start: Poses) -> None:
+        """Begin new trajectories of K walkers; what was recorded of them is dropped."""
+        self._length[walkers] = 0
+        self.record(start, namespace(start.viewpoint).ones_like(start.viewpoint), walkers)
+
+    def record(self, poses: Poses, moved: Array, walkers: Array | None = None) -> None:
+        """Append the poses (K,) of the walkers for which `moved` (K,) is True.
+
+        `walkers` (K,) are distinct; None: all of them, in order.
+        """
+        if walkers is None:
+            walkers = row_numbers(self._length)
+        slot = self._length[walkers]
+        if len(slot) and int(slot.max()) == self._views.shape[1]:
+            self._grow()
+        # The pose of a walker that did not move is written behind its end, where the next one replaces it.
+        self._viewpoints[walkers, slot] = poses.viewpoint
+        self._views[walkers, slot] = poses.view
+        self._length[walkers] = slot + moved
+
+    def trajectories(self, walkers: Array | None = None) -> Trajectories:
+        """What was recorded so far of K walkers; None: of all, in order."""
+        chosen = slice(None) if walkers is None else walkers
+        length = to_numpy(self._length[chosen])
+        start, inside = starts(length), np.arange(self._views.shape[1]) < length[:, None]
+        viewpoints, views = (to_numpy(table[chosen])[inside] for table in (self._viewpoints, self._views))
+        return Trajectories(Ragged(viewpoints.astype(np.int32), start), Ragged(views.astype(np.int32), start))
+
+    def _grow(self) -> None:
+        """Allocate twice the memory."""
+        library = namespace(self._views)
+        join = np.concatenate if library is np else library.cat
+        self._viewpoints = join([self._viewpoints, library.empty_like(self._viewpoints)], 1)
+        self._views = join([self._views, library.empty_like(self._views)], 1)

@@ -1,9 +1,9 @@
 """The world: a pure step on arrays of poses.
 
-Walkers are two arrays, where they stand and which of the 36 views they face. The actions at a viewpoint
-are STOP (number 0) and one per neighbour (Fried et al. 2018); who moves faces the view nearest to the
-direction of the move. There is no simulator state: a pose can be copied, stored, stepped from twice.
-All tables hold NumPy arrays, or torch tensors on one device after `to`.
+The pose of a walker is a viewpoint and the one of its 36 views that the walker faces. The actions at a
+viewpoint are STOP (0) and one per neighbour (Fried et al. 2018); after a move the walker faces the view
+nearest to the direction of the move. There is no simulator state: a pose can be copied, stored and stepped
+from twice. All tables are NumPy arrays, or torch tensors on one device after `to`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,25 @@ from babywalk.buildings.panorama import (
     direction,
     nearest_view,
 )
-from babywalk.navigation.arrays import Array, namespace
+from babywalk.episodes.task import Task
+from babywalk.navigation.arrays import Array, namespace, to_device, to_numpy
 
 STOP = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Poses:
-    """Where walkers stand and what they face. Shapes: B walkers, in any shape."""
+    """The viewpoint and the view of each walker. Shapes: B walkers, in any shape."""
 
-    viewpoint: Array  # (B,) whole numbers below N
-    view: Array  # (B,) whole numbers below 36
+    viewpoint: Array  # (B,) integers below N
+    view: Array  # (B,) integers below 36
 
-    def __getitem__(self, which: Array | slice) -> Poses:
-        return Poses(self.viewpoint[which], self.view[which])
+    def __getitem__(self, index: Array | slice) -> Poses:
+        return Poses(self.viewpoint[index], self.view[index])
+
+    def to(self, device: Any) -> Poses:
+        """The same poses as torch tensors on a device."""
+        return Poses(to_device(self.viewpoint, device), to_device(self.view, device))
 
     @property
     def column(self) -> Array:
@@ -45,74 +50,69 @@ class Poses:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """What lies around every viewpoint. Shapes: N viewpoints, A actions (STOP and the neighbours)."""
+    """The actions at every viewpoint. Shapes: N viewpoints, A actions (STOP, then neighbours), B walkers."""
 
-    target: Array  # (N, A) the viewpoint an action leads to; for STOP and where there is none, the same
-    facing: Array  # (N, A) the view one faces after it; NOWHERE for STOP, which turns nobody
-    possible: Array  # (N, A) bool, True where there is such an action
-    bearing: Array  # (N, A, 4) sin and cos of the heading, sin and cos of the elevation; zero for STOP
+    target: Array  # (N, A) the viewpoint after an action; its own for STOP and impossible actions
+    facing: Array  # (N, A) the view faced after an action; NOWHERE for STOP and impossible actions
+    possible: Array  # (N, A) bool, True where the action exists
+    bearing: Array  # (N, A, 4) sin and cos of heading and elevation; zero for STOP and impossible actions
     turn: Array  # (12, 2) sin and cos of each column's heading
 
     @classmethod
     def of(cls, houses: Houses) -> World:
-        """The world of all houses of a data set."""
+        """The world of all houses of a dataset."""
         count = len(houses.names)
-        itself = np.arange(count, dtype=np.int64)[:, None]
-        there = houses.neighbours != NOWHERE
-        target = np.concatenate([itself, np.where(there, houses.neighbours, itself)], axis=1)
+        own = np.arange(count, dtype=np.int64)[:, None]
+        exists = houses.neighbours != NOWHERE
+        target = np.concatenate([own, np.where(exists, houses.neighbours, own)], axis=1)
         heading, elevation = direction(houses.positions[target[:, 1:]] - houses.positions[:, None])
         facing = np.full(target.shape, NOWHERE, dtype=np.int64)
-        facing[:, 1:] = np.where(there, nearest_view(heading, elevation), NOWHERE)
+        facing[:, 1:] = np.where(exists, nearest_view(heading, elevation), NOWHERE)
         bearing = np.zeros((*target.shape, 4), dtype=np.float32)
         bearing[:, 1:] = np.stack(
             [np.sin(heading), np.cos(heading), np.sin(elevation), np.cos(elevation)], axis=-1
         )
-        bearing[:, 1:] *= there[..., None]
+        bearing[:, 1:] *= exists[..., None]
         columns = np.arange(COLUMNS) * STEP
         return cls(
             target=target,
             facing=facing,
-            possible=np.concatenate([np.ones((count, 1), dtype=bool), there], axis=1),
+            possible=np.concatenate([np.ones((count, 1), dtype=bool), exists], axis=1),
             bearing=bearing,
             turn=np.stack([np.sin(columns), np.cos(columns)], axis=-1).astype(np.float32),
         )
 
     @property
     def actions(self) -> int:
-        """A, the actions of the viewpoint that has the most."""
+        """A, the largest number of actions at any viewpoint."""
         return int(self.target.shape[1])
 
     def to(self, device: Any) -> World:
         """The same world as torch tensors on a device."""
-        import torch
-
-        tensors = {
-            field.name: torch.as_tensor(getattr(self, field.name)).to(device) for field in fields(self)
-        }
-        return World(**tensors)
+        return World(**{field.name: to_device(getattr(self, field.name), device) for field in fields(self)})
 
     def mirrored(self) -> World:
-        """The mirror image of all houses: what was on the left is on the right."""
+        """The mirror image of all houses: left and right are exchanged."""
         flip = namespace(self.bearing).ones_like(self.bearing[0, 0])
-        flip[0] = -1  # sines of headings change their sign, cosines and elevations do not
+        flip[0] = -1  # the sine of a heading changes its sign, its cosine and the elevation do not
         return replace(self, bearing=self.bearing * flip, turn=self.turn * flip[:2])
 
     def step(self, poses: Poses, actions: Array) -> Poses:
-        """The poses after one action each; STOP changes nothing. An action that is not possible stays put."""
+        """The poses after one action (B,) each. STOP and impossible actions change nothing."""
         view = self.facing[poses.viewpoint, actions]
         turned = namespace(view).where(view == NOWHERE, poses.view, view)
         return Poses(self.target[poses.viewpoint, actions], turned)
 
     def directions(self, poses: Poses) -> Array:
         """(B, A, 4) sin and cos of each action's heading relative to the walker's, and of its elevation."""
-        return self._turned(self.bearing[poses.viewpoint], self.turn[poses.column][..., None, :])
+        return self._relative(self.bearing[poses.viewpoint], self.turn[poses.column][..., None, :])
 
     def direction(self, poses: Poses, actions: Array) -> Array:
-        """(B, 4) likewise of one action (B,) each."""
-        return self._turned(self.bearing[poses.viewpoint, actions], self.turn[poses.column])
+        """(B, 4) the same for one action (B,) each."""
+        return self._relative(self.bearing[poses.viewpoint, actions], self.turn[poses.column])
 
-    def _turned(self, bearing: Array, turn: Array) -> Array:
-        """sin(h - t) = sin h cos t - cos h sin t, and alike for cos: no angle is ever computed."""
+    def _relative(self, bearing: Array, turn: Array) -> Array:
+        """sin(h - t) = sin h cos t - cos h sin t and cos(h - t) = cos h cos t + sin h sin t."""
         sine, cosine = bearing[..., 0], bearing[..., 1]
         turn_sine, turn_cosine = turn[..., 0], turn[..., 1]
         relative = namespace(bearing).empty_like(bearing)
@@ -123,11 +123,18 @@ class World:
 
 
 def poses_at(viewpoints: Array, headings: Array) -> Poses:
-    """Level poses; a heading in radians is rounded to the nearest view, as the field's simulators do."""
+    """Level poses (NumPy). Headings in radians are rounded to a view, as in the Matterport3D simulator."""
     column = np.rint(np.asarray(headings) / STEP).astype(np.int64) % COLUMNS
     return Poses(np.asarray(viewpoints, dtype=np.int64), column + COLUMNS)
 
 
+def start_poses(task: Task, episodes: Array) -> Poses:
+    """The poses (NumPy) at the start of episodes: level, facing the heading of the first path."""
+    chain = task.chain_of(episodes)
+    return poses_at(task.paths.firsts[chain], task.walks.headings[task.chain[chain, 0]])
+
+
 def angles(view: Array) -> tuple[Array, Array]:
-    """Heading and elevation in radians of the views that are faced."""
-    return VIEW_HEADINGS[view], VIEW_ELEVATIONS[view]
+    """Heading and elevation in radians of views (NumPy)."""
+    index = to_numpy(view)
+    return VIEW_HEADINGS[index], VIEW_ELEVATIONS[index]

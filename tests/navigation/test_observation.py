@@ -116,4 +116,4 @@ def test_torch_sees_as_numpy_does(data: Path, houses: Houses, spec: str) -> None
 def test_what_was_taken_is_one_of_the_candidates(data: Path, houses: Houses) -> None:
     poses, actions = Poses(np.array([0, 2, 0]), np.array([12, 12 + 6, 3])), np.array([2, 1, 0])
     seen = observer(data, houses, "plain")
-    assert (seen.taken(poses, actions) == seen.candidates(poses)[np.arange(3), actions]).all()
+    assert (seen.chosen(poses, actions) == seen.candidates(poses)[np.arange(3), actions]).all()

@@ -1,4 +1,4 @@
-"""The spaces of an environment: what can be observed, and what can be done."""
+"""The observation space and the action space of an environment."""
 
 from __future__ import annotations
 
@@ -9,44 +9,41 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from babywalk.buildings.panorama import VIEWS
-from babywalk.navigation.gym.arena import Arena
+from babywalk.navigation.gym.data import EnvData
 from babywalk.navigation.observation import ORIENTATION, Observer
 
-INSTRUCTION_GAP = 1  # the space between the texts of a joined instruction
+SEPARATOR = 1  # characters between the texts of a joined instruction
 
 
-def action_space(arena: Arena) -> spaces.Discrete:
+def action_space(data: EnvData) -> spaces.Discrete:
     """STOP, and as many neighbours as any viewpoint of the data has."""
-    return spaces.Discrete(arena.world.actions)
+    return spaces.Discrete(data.world.actions)
 
 
-def observation_space(arena: Arena) -> spaces.Dict:
+def observation_space(data: EnvData) -> spaces.Dict:
     """Views, candidates and the instruction; equal for all splits of a data directory."""
-    observer, settings = arena.observer, arena.settings
-    texts = arena.task.chain.shape[1]
+    observer, config = data.observer, data.config
+    texts = data.task.chain.shape[1]
     return spaces.Dict(
         {
             "views": _box(observer, VIEWS, observer.view_width),
-            "candidates": _box(observer, arena.world.actions, observer.candidate_width),
-            "mask": spaces.MultiBinary(arena.world.actions),
-            "tokens": spaces.Box(0, len(arena.vocabulary) - 1, (settings.words,), dtype=np.int32),
-            "length": spaces.Discrete(settings.words + 1),
+            "candidates": _box(observer, data.world.actions, observer.candidate_width),
+            "mask": spaces.MultiBinary(data.world.actions),
+            "tokens": spaces.Box(0, len(data.vocabulary) - 1, (config.words,), dtype=np.int32),
+            "length": spaces.Discrete(config.words + 1),
             "instruction": spaces.Text(
                 min_length=0,
-                max_length=texts * (arena.longest + INSTRUCTION_GAP) - INSTRUCTION_GAP,
-                charset=arena.characters,
+                max_length=texts * (data.longest_text + SEPARATOR) - SEPARATOR,
+                charset=data.characters,
             ),
         }
     )
 
 
 def _box(observer: Observer, rows: int, width: int) -> spaces.Box[np.float32]:
-    """Features as far as their number type goes (the store is not read for this), directions within 1."""
+    """Features within the range of their dtype (their values are not read for this), directions within 1."""
     features = observer.view_width - ORIENTATION
-    bound: NDArray[Any] = np.full((rows, width), _largest(observer), dtype=np.float32)
+    largest = float(np.finfo(observer.views_table.dtype).max)
+    bound: NDArray[Any] = np.full((rows, width), largest, dtype=np.float32)
     bound[:, features : observer.view_width] = 1.0
     return spaces.Box(-bound, bound, dtype=np.float32)
-
-
-def _largest(observer: Observer) -> float:
-    return float(np.finfo(observer.views_table.dtype).max)

@@ -1,4 +1,4 @@
-"""Walkers: the state of a batch of walks, and one step of it. One environment is a batch of one."""
+"""The state of a batch of episodes, and one step of it. A single environment is a batch of one."""
 
 from __future__ import annotations
 
@@ -6,174 +6,197 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from babywalk.common.errors import ConfigError
-from babywalk.common.ragged import Ragged, starts
-from babywalk.navigation.gym.arena import Arena
-from babywalk.navigation.gym.rewards import REWARDS, EpisodeOutcome, Floats
+from babywalk.common.errors import ConfigError, unknown
+from babywalk.common.ragged import Integers, Ragged
+from babywalk.navigation.gym.data import EnvData
 from babywalk.navigation.measures import MEASURES, Pairs
-from babywalk.navigation.world import STOP, Poses, poses_at
+from babywalk.navigation.rewards import Floats, step_rewards
+from babywalk.navigation.trajectories import TrajectoryRecorder
+from babywalk.navigation.world import STOP, angles, poses_at, start_poses
 
-Index = NDArray[np.integer[Any]]
+RENDERING: dict[str, Any] = {
+    "render_modes": ["ansi"],
+    "render_fps": 4,
+}  # Gymnasium requires a rate for text too
+
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnvStep:
-    """What a step brought. Shapes: B walkers, zero or False for those that did not step."""
+    """The result of one step. Shapes: B walkers, zero or False for those that did not step."""
 
     rewards: Floats  # (B,)
     terminated: Flags  # (B,) True where the walker chose STOP
-    truncated: Flags  # (B,) True where it has had all its steps, and has not chosen STOP
-    measures: dict[str, Floats]  # (B,) each measure, zero where the walk goes on; empty without goals
+    truncated: Flags  # (B,) True where the walker used its last step and did not choose STOP
+    measures: dict[str, Floats]  # (B,) each of MEASURES, zero unless the episode ended; empty without goals
 
     @property
     def ended(self) -> Flags:
-        """(B,) True where the walk is over."""
+        """(B,) True where the episode ended."""
         return self.terminated | self.truncated
 
 
 class Walkers:
-    """B walks in progress. Rows are started and stepped together or apart; nothing returned is kept.
+    """B episodes in progress. Any rows can be started and stepped; returned arrays are never changed later.
 
-    Shapes: B walkers, K of them, T steps at most, R viewpoints of the longest reference, A actions, L words.
+    Shapes: B walkers, K of them, R viewpoints of the longest reference, A actions, L words.
     """
 
-    def __init__(self, arena: Arena, count: int) -> None:
+    def __init__(self, data: EnvData, count: int) -> None:
         if count < 1:
-            raise ConfigError(f"num_envs = {count} cannot work; expected 1 or more.")
-        self.arena = arena
+            raise ConfigError(f"num_envs = {count} is out of range; expected 1 or more.")
+        self.data = data
         self.episode = np.zeros(count, dtype=np.int64)  # (B,)
         self.steps = np.zeros(count, dtype=np.int64)  # (B,) taken so far
         self.poses = poses_at(np.zeros(count), np.zeros(count))
-        # Where each walker has been. Standing still is no part of a path: it would lower nDTW.
-        self.trail = np.zeros((count, arena.settings.steps + 1), dtype=np.int32)  # (B, T + 1)
-        self.visited = np.zeros(count, dtype=np.int64)  # (B,) how much of the trail is filled
-        self.reference = np.zeros((count, arena.task.paths.lengths.max(initial=1)), dtype=np.int64)  # (B, R)
-        self.described = np.ones(count, dtype=np.int64)  # (B,) viewpoints of each reference
-        self._due = np.zeros(count, dtype=np.int64)  # (B,) how far the reference has been followed
-        self._advice = np.zeros(count, dtype=np.int64)  # (B,) the teacher's action here
-        self._tokens = np.zeros((count, arena.settings.words), dtype=np.int32)  # (B, L)
+        self.started: Flags = np.zeros(count, dtype=bool)  # (B,) True where an episode was started
+        # Standing still is not recorded: a repeated viewpoint would lower nDTW.
+        self._recorder = TrajectoryRecorder(self.poses, capacity=data.config.steps + 2)
+        self._reference = np.zeros((count, data.task.paths.lengths.max(initial=1)), dtype=np.int64)  # (B, R)
+        self._reference_length = np.ones(count, dtype=np.int64)  # (B,) viewpoints of each reference
+        self._reached = np.zeros(count, dtype=np.int64)  # (B,) index of the last reference viewpoint reached
+        self._teacher_action = np.zeros(count, dtype=np.int64)  # (B,)
+        self._tokens = np.zeros((count, data.config.words), dtype=np.int32)  # (B, L)
         self._length = np.zeros(count, dtype=np.int64)  # (B,)
-        self._texts = np.full(count, "", dtype=object)  # (B,)
-        self._ids = np.full(count, "", dtype=object)  # (B,)
+        self._instruction = np.full(count, "", dtype=object)  # (B,)
+        self._id = np.full(count, "", dtype=object)  # (B,)
 
     def __len__(self) -> int:
         return len(self.episode)
 
     @property
-    def run_config(self) -> bool:
-        """Whether every walker has been put somewhere."""
-        return bool(self.visited.all())
-
-    @property
     def distance(self) -> NDArray[np.float64]:
         """(B,) metres to the goal."""
-        goal = self.reference[np.arange(len(self)), self.described - 1]
-        return self.arena.houses.distance(self.poses.viewpoint, goal)
+        goal = self._reference[np.arange(len(self)), self._reference_length - 1]
+        return self.data.houses.distance(self.poses.viewpoint, goal)
 
-    def start(self, rows: Index, episodes: Index) -> None:
-        """Put K walkers at the starts of K episodes."""
+    def start(self, rows: Integers, episodes: Integers) -> None:
+        """Put K walkers at the start of K episodes."""
         if not len(rows):
             return
-        task = self.arena.task
-        chain = task.chain_of(episodes)
-        paths = task.paths.take(chain)
-        poses = poses_at(paths.firsts, task.walks.headings[task.chain[chain, 0]])
-        references = paths.padded(fill=0)
-        self.episode[rows], self.steps[rows] = episodes, 0
+        task = self.data.task
+        references = self._references(episodes)
+        padded = references.padded(fill=0)
+        poses = start_poses(task, episodes)
+        self.episode[rows], self.steps[rows], self.started[rows] = episodes, 0, True
         self.poses.viewpoint[rows], self.poses.view[rows] = poses.viewpoint, poses.view
-        self.trail[rows, 0], self.visited[rows] = poses.viewpoint, 1
-        self.reference[rows, : references.shape[1]], self.described[rows] = references, paths.lengths
-        self._tokens[rows], self._length[rows] = self.arena.words(episodes)
-        self._texts[rows] = self.arena.instructions(episodes)
-        self._ids[rows] = task.ids(episodes)
-        self._due[rows] = 0
-        self._consult(rows)
+        self._recorder.restart(rows, poses)
+        self._reference[rows, : padded.shape[1]], self._reference_length[rows] = padded, references.lengths
+        self._tokens[rows], self._length[rows] = self.data.words(episodes)
+        self._instruction[rows] = task.instructions(episodes)
+        self._id[rows] = task.ids(episodes)
+        self._reached[rows] = 0
+        self._update_teacher(rows)
 
-    def step(self, rows: Index, actions: Index) -> EnvStep:
-        """Let K walkers act; one whose action is not possible there stays put, and has used a step."""
+    def step(self, rows: Integers, actions: Integers) -> EnvStep:
+        """One action of K walkers; an impossible action changes nothing but the number of steps."""
         self._check(actions)
         before = self.distance
-        poses = self.arena.world.step(self.poses[rows], actions)
-        self._move(rows, poses)
+        poses = self.data.world.step(self.poses[rows], actions)
+        self._recorder.record(poses, poses.viewpoint != self.poses.viewpoint[rows], rows)
+        self.poses.viewpoint[rows], self.poses.view[rows] = poses.viewpoint, poses.view
+        self.steps[rows] += 1
+        self._update_teacher(rows)
         terminated, truncated = np.zeros((2, len(self)), dtype=bool)
         terminated[rows] = actions == STOP
-        truncated[rows] = (self.steps[rows] >= self.arena.settings.steps) & (actions != STOP)
-        rewards: Floats = np.zeros(len(self))
+        truncated[rows] = (self.steps[rows] >= self.data.config.steps) & (actions != STOP)
         measures = self._measures(np.flatnonzero(terminated | truncated))
+        rewards: Floats = np.zeros(len(self))
         if measures:
-            outcome = EpisodeOutcome(before - self.distance, terminated, measures)
-            rewards = REWARDS[self.arena.settings.reward](outcome)
+            rewards = step_rewards(self.data.config.reward, before - self.distance, terminated, measures)
         return EnvStep(rewards, terminated, truncated, measures)
 
     def observe(self) -> dict[str, Any]:
-        """What each walker is shown, keyed as the observation space."""
+        """The observation of each walker, keyed as the observation space."""
         return {
-            "views": self.arena.observer.views(self.poses),
-            "candidates": self.arena.observer.candidates(self.poses),
+            "views": self.data.observer.views(self.poses),
+            "candidates": self.data.observer.candidates(self.poses),
             "mask": self._mask(),
             "tokens": self._tokens.copy(),
             "length": self._length.copy(),
-            "instruction": tuple(self._texts.tolist()),
+            "instruction": tuple(self._instruction.tolist()),
         }
 
-    def inform(self) -> dict[str, NDArray[Any]]:
-        """(B,) and (B, A) what else is known of each walker and no agent should rest on."""
-        told: dict[str, NDArray[Any]] = {
+    def info(self) -> dict[str, NDArray[Any]]:
+        """(B,) and (B, A) the info of each walker; a policy must not use it, except for the mask."""
+        info: dict[str, NDArray[Any]] = {
             "action_mask": self._mask(),
-            "id": self._ids.copy(),
-            "viewpoint": self.arena.names[self.poses.viewpoint],
+            "id": self._id.copy(),
+            "viewpoint": self.data.viewpoint_ids[self.poses.viewpoint],
         }
-        if self.arena.teacher is not None:
-            told["teacher_action"] = self._advice.copy()
-            told["distance"] = self.distance
-        return told
+        if self.data.teacher is not None:
+            info["teacher_action"] = self._teacher_action.copy()
+            info["distance"] = self.distance
+        return info
+
+    def render(self, row: int) -> str:
+        """One walker as text: the episode, the pose and the possible actions."""
+        if not self.started[row]:
+            raise ResetNeeded("There is nothing to render yet. Call reset() before render().")
+        data = self.data
+        houses, world, episode = data.houses, data.world, data.task[int(self.episode[row])]
+        pose = self.poses[np.array([row])]
+        viewpoint, heading = int(pose.viewpoint[0]), np.degrees(angles(pose.view)[0][0])
+        goal = "" if data.teacher is None else f", {self.distance[row]:.1f} m from the goal"
+        lines = [
+            f"{episode.id} in {episode.scan}, step {self.steps[row]} of {data.config.steps}",
+            episode.instruction,
+            f"at {houses.names[viewpoint]}, heading {heading:.0f} degrees{goal}",
+            f"{STOP:3}  STOP",
+        ]
+        directions = world.directions(pose)[0]
+        for action in np.flatnonzero(world.possible[viewpoint]).tolist():
+            if action != STOP:
+                target = world.target[viewpoint, action]
+                turn = np.degrees(np.arctan2(directions[action, 0], directions[action, 1]))
+                metres = houses.distance(np.array(viewpoint), target)
+                lines.append(f"{action:3}  {houses.names[target]}, {metres:.1f} m, turn {turn:+.0f} degrees")
+        return "\n".join(lines)
+
+    def _references(self, episodes: Integers) -> Ragged:
+        return self.data.task.paths.take(self.data.task.chain_of(episodes))
 
     def _mask(self) -> NDArray[np.int8]:
-        """(B, A) 1 where an action is possible, as Gymnasium's `sample(mask)` wants it."""
-        possible: NDArray[np.int8] = self.arena.world.possible[self.poses.viewpoint].astype(np.int8)
+        """(B, A) 1 where an action is possible, as Gymnasium's `sample(mask)` expects it."""
+        possible: NDArray[np.int8] = self.data.world.possible[self.poses.viewpoint].astype(np.int8)
         return possible
 
-    def _move(self, rows: Index, poses: Poses) -> None:
-        moved = rows[poses.viewpoint != self.poses.viewpoint[rows]]
-        self.poses.viewpoint[rows], self.poses.view[rows] = poses.viewpoint, poses.view
-        self.steps[rows] += 1
-        self.trail[moved, self.visited[moved]] = self.poses.viewpoint[moved]
-        self.visited[moved] += 1
-        self._consult(rows)
-
-    def _consult(self, rows: Index) -> None:
-        """Ask the teacher, who follows the reference, once per step: asking moves on what is due."""
-        if self.arena.teacher is not None:
-            self._advice[rows], self._due[rows] = self.arena.teacher.along(
-                self.poses.viewpoint[rows], self.reference[rows], self.described[rows], self._due[rows]
+    def _update_teacher(self, rows: Integers) -> None:
+        """The teacher's action at the new poses; once per step, since it advances `_reached`."""
+        if self.data.teacher is not None:
+            self._teacher_action[rows], self._reached[rows] = self.data.teacher.along(
+                self.poses.viewpoint[rows],
+                self._reference[rows],
+                self._reference_length[rows],
+                self._reached[rows],
             )
 
-    def _measures(self, ended: Index) -> dict[str, Floats]:
-        """(B,) every measure, of the given walkers alone."""
-        if self.arena.teacher is None:
+    def _measures(self, ended: Integers) -> dict[str, Floats]:
+        """(B,) every measure, zero except for the walkers whose episode ended."""
+        if self.data.teacher is None:
             return {}
         table = np.zeros((len(MEASURES), len(self)))
         if len(ended):
-            walked = _rows(self.trail[ended], self.visited[ended])
-            described = _rows(self.reference[ended], self.described[ended])
-            pairs = Pairs.of(self.arena.houses, walked, described)
+            trajectories = self._recorder.trajectories(ended).viewpoints
+            pairs = Pairs.of(self.data.houses, trajectories, self._references(self.episode[ended]))
             for column, measure in zip(table, MEASURES.values(), strict=True):
                 column[ended] = measure(pairs)
         return dict(zip(MEASURES, table, strict=True))
 
-    def _check(self, actions: Index) -> None:
-        strange = actions[(actions < 0) | (actions >= self.arena.world.actions)]
-        if len(strange):
+    def _check(self, actions: Integers) -> None:
+        wrong = actions[(actions < 0) | (actions >= self.data.world.actions)]
+        if len(wrong):
             raise ConfigError(
-                f"Action {strange[0]} is not known; "
-                f"expected whole numbers from 0 (STOP) to {self.arena.world.actions - 1}."
+                f"Action {wrong[0]} is out of range; "
+                f"expected an integer from 0 (STOP) to {self.data.world.actions - 1}."
             )
 
 
-def _rows(table: Index, lengths: NDArray[np.int64]) -> Ragged:
-    """The first `lengths` values of each row."""
-    inside = np.arange(table.shape[1]) < lengths[:, None]
-    return Ragged(table[inside].astype(np.int32), starts(lengths))
+def check_render_mode(mode: str | None) -> None:
+    """Reject an unknown render mode."""
+    if mode is not None and mode not in (modes := RENDERING["render_modes"]):
+        raise unknown("Render mode", mode, modes)

@@ -1,7 +1,7 @@
-"""Measures: how well predicted paths follow their references, one path or many of any lengths.
+"""Measures of how well predicted paths follow their references.
 
-`score` gives all eight of the literature. For single ones, `Pairs.of` gathers the distances once, and
-each measure is a function of them.
+`score` computes all eight. For single measures, `Pairs.of` gathers the distances once, and each measure is
+a function of the pairs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far a mean can be trusted: percentile bootstrap, over single values or whole groups of them."""
+"""Confidence intervals of means: percentile bootstrap over single values or whole groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.ragged import Integers
 from babywalk.common.seeding import generator
 
-_HELD = 1 << 21  # counts held at a time: 16 MB
+_BLOCK_COUNTS = 1 << 21  # counts held at a time: 16 MB
 
 Floats = NDArray[np.float64]
 
@@ -24,34 +24,34 @@ def confidence(
     level: float = 0.95,
     groups: Integers | None = None,  # (B,) the group of each value, such as its path or its house
 ) -> tuple[Floats, Floats]:  # () or (M,)
-    """The interval that holds the central `level` of the means of values drawn with replacement.
+    """The bounds of the central `level` of the means of resampled values (percentile bootstrap).
 
-    With `groups`, whole groups are drawn: instructions of one path, or paths of one house, are not
-    independent. Both ends are means that were drawn, the nearest ones outwards, so infinite values
-    give an infinite end and never NaN.
+    With `groups`, whole groups are resampled: instructions of one path, or paths of one house, are not
+    independent. Both bounds are means of resamples, rounded outwards, so infinite values give an infinite
+    bound and never NaN.
     """
     _check(values, resamples, level, groups)
     columns = values.reshape(len(values), -1)
     sizes = np.ones((len(values), 1))
-    endless = np.isinf(columns)
-    # Zero draws of an infinite value must count as zero, so infinities are summed apart.
-    units = np.hstack([np.where(endless, 0.0, columns), endless, sizes])
+    infinite = np.isinf(columns)
+    # 0 * inf is NaN, so infinite values are counted separately.
+    units = np.hstack([np.where(infinite, 0.0, columns), infinite, sizes])
     if groups is not None:
-        units = _summed(units, groups)
-    sums, infinities, size = np.split(_drawn(units, resamples, seed), [columns.shape[1], -1], axis=1)
+        units = _group_sums(units, groups)
+    sums, infinities, size = np.split(_resampled_sums(units, resamples, seed), [columns.shape[1], -1], axis=1)
     means = np.sort(np.where(infinities > 0, np.inf, sums / size), axis=0)
     tail = (1 - level) / 2 * (resamples - 1)
     low, high = means[math.floor(tail)], means[math.ceil(resamples - 1 - tail)]
     return low.reshape(values.shape[1:]), high.reshape(values.shape[1:])
 
 
-def _drawn(units: Floats, resamples: int, seed: int) -> Floats:
-    """(resamples, columns) sums over as many rows as there are, drawn with replacement."""
+def _resampled_sums(units: Floats, resamples: int, seed: int) -> Floats:
+    """(resamples, columns) sums over rows drawn with replacement, as many as there are."""
     draw = generator(seed, "bootstrap")
-    held = max(1, _HELD // len(units))
+    block = max(1, _BLOCK_COUNTS // len(units))
     sums = np.empty((resamples, units.shape[1]))
-    for begin in range(0, resamples, held):
-        part = sums[begin : begin + held]
+    for begin in range(0, resamples, block):
+        part = sums[begin : begin + block]
         counts = np.empty((len(part), len(units)))
         for count in counts:
             count[:] = np.bincount(draw.integers(len(units), size=len(units)), minlength=len(units))
@@ -59,8 +59,8 @@ def _drawn(units: Floats, resamples: int, seed: int) -> Floats:
     return sums
 
 
-def _summed(rows: Floats, groups: Integers) -> Floats:
-    """(groups, columns) the rows of each group added up."""
+def _group_sums(rows: Floats, groups: Integers) -> Floats:
+    """(groups, columns) the sum of the rows of each group."""
     _, member = np.unique(groups, return_inverse=True)
     order = np.argsort(member, kind="stable")
     first = np.flatnonzero(np.diff(member[order], prepend=-1))
@@ -70,14 +70,12 @@ def _summed(rows: Floats, groups: Integers) -> Floats:
 
 def _check(values: Floats, resamples: int, level: float, groups: Integers | None) -> None:
     if not len(values):
-        raise DataError("There are no values to draw from.")
+        raise DataError("There are no values to resample.")
     if not (values > -np.inf).all():
-        raise DataError(
-            "Among the values is NaN or minus infinity; neither has a place in a mean of measures."
-        )
+        raise DataError("Some values are NaN or minus infinity; expected finite values or plus infinity.")
     if resamples < 1:
-        raise ConfigError(f"resamples = {resamples} cannot work; expected 1 or more, usually 1000.")
+        raise ConfigError(f"resamples = {resamples} is out of range; expected 1 or more, usually 1000.")
     if not 0 < level < 1:
-        raise ConfigError(f"level = {level} cannot work; expected a share between 0 and 1, usually 0.95.")
+        raise ConfigError(f"level = {level} is out of range; expected a value between 0 and 1, usually 0.95.")
     if groups is not None and len(groups) != len(values):
         raise DataError(f"There are {len(groups)} groups for {len(values)} values; expected one for each.")

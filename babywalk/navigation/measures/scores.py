@@ -1,7 +1,7 @@
-"""The eight measures of vision-and-language navigation, and all of them for whole splits.
+"""The eight measures of vision-and-language navigation, singly and all at once for whole splits.
 
-Each measure takes pairs of paths and gives one number per pair. What it means, and how each degenerate
-case is decided, is told in docs/measures.md.
+Each measure takes pairs of paths and returns one number per pair. docs/measures.md has the definitions and
+what happens in degenerate cases.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Ragged
-from babywalk.navigation.measures.pairs import CELLS, THRESHOLD, Pairs, blocks
+from babywalk.navigation.measures.pairs import BLOCK_CELLS, THRESHOLD, Pairs, blocks
 
 Floats = NDArray[np.float64]
 
 
 def path_length(pairs: Pairs) -> Floats:
-    """PL, (B,) metres walked."""
-    return pairs.walked
+    """PL, (B,) metres along the prediction."""
+    return pairs.prediction_metres
 
 
 def navigation_error(pairs: Pairs) -> Floats:
-    """NE, (B,) metres from where the prediction ends to the goal."""
-    error: Floats = pairs.between[-1, -1]
+    """NE, (B,) metres from the end of the prediction to the goal."""
+    error: Floats = pairs.distances[-1, -1]
     return error
 
 
@@ -38,32 +38,33 @@ def success(pairs: Pairs) -> Floats:
 
 def oracle_success(pairs: Pairs) -> Floats:
     """OSR, (B,) 1 where the prediction ever comes nearer to the goal than the threshold, else 0."""
-    nearest: Floats = pairs.between[:, -1].min(axis=0)
+    nearest: Floats = pairs.distances[:, -1].min(axis=0)
     return (nearest < pairs.threshold).astype(np.float64)
 
 
 def spl(pairs: Pairs) -> Floats:
-    """SPL, (B,) success weighted by direct / max(direct, walked); success alone where start is goal."""
-    longer = np.maximum(pairs.direct, pairs.walked)
-    weight = np.divide(pairs.direct, longer, out=np.ones_like(longer), where=pairs.direct > 0)
+    """SPL, (B,) success weighted by shortest / max(shortest, walked); success alone where start is goal."""
+    shortest = pairs.shortest_metres
+    longer = np.maximum(shortest, pairs.prediction_metres)
+    weight = np.divide(shortest, longer, out=np.ones_like(longer), where=shortest > 0)
     return success(pairs) * weight
 
 
 def cls(pairs: Pairs) -> Floats:
-    """CLS, (B,) coverage of the reference times the agreement of lengths (Jain et al. 2019)."""
-    covered = np.exp(-pairs.between.min(axis=0) / pairs.threshold)
-    inside = np.arange(len(covered))[:, None] < pairs.described
-    coverage: Floats = covered.sum(axis=0, where=inside) / pairs.described
-    expected = coverage * pairs.due
-    off = expected + np.abs(expected - pairs.walked)
-    # 0 / 0: nothing was to be walked and nothing was, so the lengths agree.
-    agreement = np.divide(expected, off, out=np.ones_like(off), where=off > 0)
-    return coverage * agreement
+    """CLS, (B,) coverage of the reference times the length score (Jain et al. 2019)."""
+    covered = np.exp(-pairs.distances.min(axis=0) / pairs.threshold)
+    inside = np.arange(len(covered))[:, None] < pairs.reference_lengths
+    coverage: Floats = covered.sum(axis=0, where=inside) / pairs.reference_lengths
+    expected = coverage * pairs.reference_metres
+    total = expected + np.abs(expected - pairs.prediction_metres)
+    # 0 / 0: both lengths are zero, so they agree.
+    length_score = np.divide(expected, total, out=np.ones_like(total), where=total > 0)
+    return coverage * length_score
 
 
 def ndtw(pairs: Pairs) -> Floats:
     """nDTW, (B,) exp(-DTW / (viewpoints of the reference * threshold)) (Ilharco et al. 2019)."""
-    return np.exp(-pairs.warping / (pairs.described * pairs.threshold))
+    return np.exp(-pairs.dtw / (pairs.reference_lengths * pairs.threshold))
 
 
 def sdtw(pairs: Pairs) -> Floats:
@@ -71,7 +72,7 @@ def sdtw(pairs: Pairs) -> Floats:
     return success(pairs) * ndtw(pairs)
 
 
-# In the order of the literature, and of the fields of Scores.
+# In the order of the fields of Scores.
 MEASURES: dict[str, Callable[[Pairs], Floats]] = {
     "PL": path_length,
     "NE": navigation_error,
@@ -86,13 +87,13 @@ MEASURES: dict[str, Callable[[Pairs], Floats]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """All measures of B paths, in the order they were given; no number is ever NaN."""
+    """All measures of B paths, in the order of the paths; never NaN."""
 
     path_length: Floats  # (B,) metres
     navigation_error: Floats  # (B,) metres, infinite where the goal cannot be reached
     success: Floats  # (B,) 0 or 1
     oracle_success: Floats  # (B,) 0 or 1
-    spl: Floats  # (B,) from 0 to 1, as all that follow
+    spl: Floats  # (B,) from 0 to 1, as the following
     cls: Floats  # (B,)
     ndtw: Floats  # (B,)
     sdtw: Floats  # (B,)
@@ -102,7 +103,7 @@ class Scores:
         return np.column_stack([getattr(self, field.name) for field in fields(self)])
 
     def means(self) -> dict[str, float]:
-        """The mean of each measure by the name it has in the literature."""
+        """The mean of each measure, keyed as MEASURES."""
         if not len(self.success):
             raise DataError("There are no paths to average over.")
         return dict(zip(MEASURES, self.table().mean(axis=0).tolist(), strict=True))
@@ -114,11 +115,11 @@ def score(
     references: Ragged,
     *,
     threshold: float = THRESHOLD,
-    cells: int = CELLS,
+    cells: int = BLOCK_CELLS,
 ) -> Scores:
-    """Every measure of every prediction against its reference, rows of viewpoints, none empty.
+    """Every measure of every prediction against its reference: rows of viewpoints, none empty.
 
-    `cells` bounds how many distances are held at a time; it changes speed and memory, not the scores.
+    `cells` bounds how many distances are held at a time; it affects speed and memory, not the scores.
     """
     columns = np.empty((len(MEASURES), len(references)))
     for rows, pairs in blocks(houses, predictions, references, threshold=threshold, cells=cells):
@@ -134,5 +135,5 @@ def score_one(
     *,
     threshold: float = THRESHOLD,
 ) -> dict[str, float]:
-    """Every measure of one path, by the name it has in the literature."""
+    """Every measure of one path, keyed as MEASURES."""
     return score(houses, Ragged.of([prediction]), Ragged.of([reference]), threshold=threshold).means()

@@ -1,4 +1,4 @@
-"""Environments over the built-in data set."""
+"""Environments of the built-in dataset."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from babywalk.episodes.dataset import Dataset
 
 @pytest.fixture(scope="session")
 def dataset(dollhouse: Path) -> Dataset:
-    """The built-in data set, read once."""
+    """The built-in dataset, read once."""
     return Dataset(dollhouse)
 
 
 @pytest.fixture
 def make(dataset: Dataset) -> Callable[..., Any]:
-    """Make the bare environment of an id; small and without features unless told otherwise."""
+    """Make an unwrapped environment; by default of a small split and without features."""
 
     def made(name: str = "R2R", **keywords: Any) -> Any:
         chosen = {"data": dataset, "split": "val_unseen", "features": "none"} | keywords
@@ -32,7 +32,7 @@ def make(dataset: Dataset) -> Callable[..., Any]:
 
 @pytest.fixture
 def make_vec(dataset: Dataset) -> Callable[..., Any]:
-    """Make the vector environment of an id, likewise."""
+    """Make a vector environment with the same defaults."""
 
     def made(name: str = "R2R", **keywords: Any) -> Any:
         chosen = {"data": dataset, "split": "val_unseen", "features": "none"} | keywords

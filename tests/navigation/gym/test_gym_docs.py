@@ -10,7 +10,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), 
 AGENT = next(block for block in BLOCKS if "action_space.sample" in block)
 
 
-def test_every_example_runs_as_it_is_written(dollhouse: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_every_example_of_the_page_runs(dollhouse: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     pytest.importorskip("torch")
     (tmp_path / "dollhouse").symlink_to(dollhouse)
     monkeypatch.chdir(tmp_path)
@@ -20,7 +20,7 @@ def test_every_example_runs_as_it_is_written(dollhouse: Path, tmp_path: Path, mo
     assert "1.0" in capsys.readouterr().out
 
 
-def test_the_random_agent_takes_twenty_lines_and_prints_its_measures(
+def test_the_random_agent_has_at_most_twenty_lines_and_prints_the_measures(
     dollhouse: Path, tmp_path: Path, monkeypatch, capsys
 ) -> None:
     assert len([line for line in AGENT.splitlines() if line.strip()]) <= 20

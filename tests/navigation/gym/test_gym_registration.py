@@ -18,22 +18,22 @@ def test_every_task_has_an_id() -> None:
     assert sorted(ENVIRONMENTS.values()) == ["r2r", "r4r", "r6r", "r8r"]
 
 
-def test_registering_again_changes_nothing() -> None:
+def test_registering_twice_changes_nothing() -> None:
     before = dict(gymnasium.registry)
     register()
     assert gymnasium.registry == before
 
 
-def test_an_id_with_its_module_needs_no_other_import(dollhouse) -> None:
+def test_an_id_with_its_module_needs_no_import(dollhouse) -> None:
     code = (
         "import gymnasium\n"
-        f"environment = gymnasium.make('babywalk.navigation.gym:babywalk/R4R-v0', data={str(dollhouse)!r})\n"
-        "print(environment.unwrapped.arena.task.name, environment.spec.id)"
+        f"env = gymnasium.make('babywalk.navigation.gym:babywalk/R4R-v0', data={str(dollhouse)!r})\n"
+        "print(env.unwrapped.data.task.name, env.spec.id)"
     )
     assert run(code) == "r4r babywalk/R4R-v0"
 
 
-def test_without_gymnasium_only_registering_fails_and_says_what_to_install() -> None:
+def test_register_without_gymnasium_says_what_to_install() -> None:
     code = (
         "import sys\n"
         "sys.modules['gymnasium'] = None\n"
@@ -47,6 +47,6 @@ def test_without_gymnasium_only_registering_fails_and_says_what_to_install() -> 
     assert run(code) == "Gymnasium is not installed. Run 'pip install \"babywalk[gym]\"'."
 
 
-def test_loading_the_package_does_not_load_the_environments() -> None:
-    code = "import sys, babywalk.navigation.gym; print('babywalk.navigation.gym.single' in sys.modules)"
+def test_importing_the_package_does_not_import_the_environments() -> None:
+    code = "import sys, babywalk.navigation.gym; print('babywalk.navigation.gym.env' in sys.modules)"
     assert run(code) == "False"

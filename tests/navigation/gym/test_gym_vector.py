@@ -19,17 +19,17 @@ WALKERS = 3
 
 
 def row(batch: dict, number: int) -> dict:
-    """What a vector environment says of one walker, in the form of a single environment."""
-    told = {}
+    """The observation or info of one walker, as a single environment returns it."""
+    found = {}
     for key, values in batch.items():
         if key.startswith("_") or (f"_{key}" in batch and not batch[f"_{key}"][number]):
             continue
-        told[key] = row(values, number) if isinstance(values, dict) else values[number]
-    return told
+        found[key] = row(values, number) if isinstance(values, dict) else values[number]
+    return found
 
 
 def arrays(returned: object) -> Iterator[np.ndarray]:
-    """Every array in what was returned."""
+    """Every array in a returned value."""
     if isinstance(returned, np.ndarray):
         yield returned
     elif isinstance(returned, dict | tuple):
@@ -37,23 +37,23 @@ def arrays(returned: object) -> Iterator[np.ndarray]:
             yield from arrays(part)
 
 
-def drawn(draw: np.random.Generator, mask: np.ndarray) -> np.ndarray:
+def random_actions(rng: np.random.Generator, mask: np.ndarray) -> np.ndarray:
     """A possible action for each walker."""
-    return (draw.random(mask.shape) * mask).argmax(axis=1)
+    return (rng.random(mask.shape) * mask).argmax(axis=1)
 
 
 @pytest.mark.parametrize(("name", "split"), [("R2R", "val_unseen"), ("R4R", "val_unseen"), ("R2R", "test")])
 @pytest.mark.parametrize("reward", ["goal", "fidelity"])
-def test_a_walker_sees_and_earns_what_it_would_alone(
+def test_a_walker_of_a_batch_equals_a_single_environment(
     make, make_vec, name: str, split: str, reward: str
 ) -> None:
     chosen = {"split": split, "reward": reward, "features": "objects:rooms", "max_steps": 4}
-    together = make_vec(name, num_envs=WALKERS, **chosen)
-    alone = [make(name, **chosen) for _ in range(WALKERS)]
+    envs = make_vec(name, num_envs=WALKERS, **chosen)
+    singles = [make(name, **chosen) for _ in range(WALKERS)]
 
-    # Any action, possible or not, as long as it is in the space.
+    # Any action of the space, possible or not.
     actions = st.lists(
-        st.tuples(*[st.integers(0, int(together.single_action_space.n) - 1)] * WALKERS),
+        st.tuples(*[st.integers(0, int(envs.single_action_space.n) - 1)] * WALKERS),
         min_size=1,
         max_size=8,
     )
@@ -61,104 +61,104 @@ def test_a_walker_sees_and_earns_what_it_would_alone(
     @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(seed=st.integers(0, 2**31), actions=actions)
     def check(seed: int, actions: list[tuple[int, ...]]) -> None:
-        observations, infos = together.reset(seed=seed)
-        over = [True] * WALKERS
+        observations, infos = envs.reset(seed=seed)
+        ended = [True] * WALKERS
         for taken in [None, *actions]:
             rewards = terminated = truncated = np.zeros(WALKERS)
             if taken is not None:
-                observations, rewards, terminated, truncated, infos = together.step(np.array(taken))
-            for number, environment in enumerate(alone):
-                told = row(infos, number)
-                if over[number]:
-                    observation, info = environment.reset(options={"episode": told["id"]})
-                    expected = (observation, 0.0, False, False, info)
+                observations, rewards, terminated, truncated, infos = envs.step(np.array(taken))
+            for number, env in enumerate(singles):
+                info = row(infos, number)
+                if ended[number]:
+                    observation, first_info = env.reset(options={"episode": info["id"]})
+                    expected = (observation, 0.0, False, False, first_info)
                 else:
-                    expected = environment.step(taken[number])
+                    expected = env.step(taken[number])
                 assert data_equivalence(row(observations, number), expected[0], exact=True)
                 assert rewards[number] == pytest.approx(expected[1])
                 assert (terminated[number], truncated[number]) == expected[2:4]
-                # Sums over a batch are rounded otherwise than sums over one walk.
-                assert told.pop("measures", {}) == pytest.approx(expected[4].pop("measures", {}))
-                assert data_equivalence(told, expected[4])
-                over[number] = bool(expected[2] or expected[3])
+                # Sums over a batch are rounded differently.
+                assert info.pop("measures", {}) == pytest.approx(expected[4].pop("measures", {}))
+                assert data_equivalence(info, expected[4])
+                ended[number] = bool(expected[2] or expected[3])
 
     check()
 
 
-def test_everything_has_the_form_of_gymnasiums_own_vectors(make_vec) -> None:
-    """On a split of one episode, whose order cannot differ."""
+def test_the_vector_environment_equals_gymnasiums_sync_vectorization(make_vec) -> None:
+    """With one episode, so that the order cannot differ."""
     ours = make_vec(num_envs=WALKERS, split="train:1")
     theirs = make_vec(num_envs=WALKERS, split="train:1", vectorization_mode="sync")
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert data_equivalence(ours.reset(seed=0), theirs.reset(seed=0))
-    draw = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for _ in range(15):
-        actions = draw.integers(ours.single_action_space.n, size=WALKERS)
+        actions = rng.integers(ours.single_action_space.n, size=WALKERS)
         assert data_equivalence(ours.step(actions), theirs.step(actions))
 
 
-def test_observations_lie_in_the_declared_space(make_vec) -> None:
-    together = make_vec("R4R", num_envs=5, features="objects+lookahead")
-    observations, infos = together.reset(seed=0)
-    draw = np.random.default_rng(0)
+def test_observations_are_in_the_observation_space(make_vec) -> None:
+    envs = make_vec("R4R", num_envs=5, features="objects+lookahead")
+    observations, infos = envs.reset(seed=0)
+    rng = np.random.default_rng(0)
     for _ in range(8):
-        assert observations in together.observation_space
-        actions = drawn(draw, infos["action_mask"])
-        assert actions in together.action_space
-        observations, *_, infos = together.step(actions)
+        assert observations in envs.observation_space
+        actions = random_actions(rng, infos["action_mask"])
+        assert actions in envs.action_space
+        observations, *_, infos = envs.step(actions)
 
 
 def test_all_walkers_share_one_epoch(make_vec) -> None:
-    together = make_vec(num_envs=7)
-    count = len(together.arena.task)
-    _, infos = together.reset(seed=1)
-    run_config = list(infos["id"])
-    while len(run_config) < count:
-        together.step(np.zeros(7, dtype=int))  # all STOP
-        *_, infos = together.step(np.zeros(7, dtype=int))  # all begin again
-        run_config += list(infos["id"])
-    assert len(set(run_config[:count])) == count
+    envs = make_vec(num_envs=7)
+    count = len(envs.data.task)
+    _, infos = envs.reset(seed=1)
+    ids = list(infos["id"])
+    while len(ids) < count:
+        envs.step(np.zeros(7, dtype=int))  # all STOP
+        *_, infos = envs.step(np.zeros(7, dtype=int))  # all start again
+        ids += list(infos["id"])
+    assert len(set(ids[:count])) == count
 
 
-def test_one_seed_gives_one_walk_of_the_whole_batch(make_vec) -> None:
+def test_the_same_seed_and_actions_give_the_same_episodes(make_vec) -> None:
     first, second = make_vec(num_envs=4), make_vec(num_envs=4)
     assert data_equivalence(first.reset(seed=5), second.reset(seed=5), exact=True)
-    draw = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     for _ in range(12):
-        actions = draw.integers(first.single_action_space.n, size=4)
+        actions = rng.integers(first.single_action_space.n, size=4)
         assert data_equivalence(first.step(actions), second.step(actions), exact=True)
 
 
-def test_what_was_returned_is_not_touched_again(make_vec) -> None:
-    together = make_vec(num_envs=4)
-    returned = [list(arrays(together.reset(seed=0)))]
-    returned += [list(arrays(together.step(np.zeros(4, dtype=int)))) for _ in range(3)]
+def test_returned_arrays_are_not_changed_by_later_steps(make_vec) -> None:
+    envs = make_vec(num_envs=4)
+    returned = [list(arrays(envs.reset(seed=0)))]
+    returned += [list(arrays(envs.step(np.zeros(4, dtype=int)))) for _ in range(3)]
     for earlier, later in pairwise(returned):
         assert not any(np.shares_memory(one, other) for one in earlier for other in later)
 
 
-def test_rewards_can_be_changed_without_changing_the_measures(make_vec) -> None:
-    together = make_vec(num_envs=2, reward="ndtw")
-    together.reset(seed=0)
-    _, rewards, *_, infos = together.step(np.zeros(2, dtype=int))
+def test_changing_the_rewards_does_not_change_the_measures(make_vec) -> None:
+    envs = make_vec(num_envs=2, reward="ndtw")
+    envs.reset(seed=0)
+    _, rewards, *_, infos = envs.step(np.zeros(2, dtype=int))
     measured = infos["measures"]["nDTW"].copy()
     np.testing.assert_array_equal(rewards, measured)
     rewards -= 1.0
     np.testing.assert_array_equal(infos["measures"]["nDTW"], measured)
 
 
-def test_episodes_can_be_chosen(make_vec) -> None:
-    together = make_vec(num_envs=3)
-    ids = together.arena.task.ids(np.array([4, 4, 0]))
-    assert together.reset(options={"episode": [4, 4, 0]})[1]["id"].tolist() == ids
-    assert together.reset(options={"episode": ids})[1]["id"].tolist() == ids
+def test_episodes_can_be_selected(make_vec) -> None:
+    envs = make_vec(num_envs=3)
+    ids = envs.data.task.ids(np.array([4, 4, 0]))
+    assert envs.reset(options={"episode": [4, 4, 0]})[1]["id"].tolist() == ids
+    assert envs.reset(options={"episode": ids})[1]["id"].tolist() == ids
     with pytest.raises(ConfigError, match="names 1 episodes; expected 3"):
-        together.reset(options={"episode": 4})
+        envs.reset(options={"episode": 4})
 
 
-def test_gymnasiums_wrappers_understand_the_infos(make_vec) -> None:
+def test_gymnasiums_wrappers_accept_the_infos(make_vec) -> None:
     counted = gymnasium.wrappers.vector.RecordEpisodeStatistics(make_vec(num_envs=2))
     counted.reset(seed=0)
     *_, infos = counted.step(np.array([0, 1]))
@@ -170,29 +170,29 @@ def test_gymnasiums_wrappers_understand_the_infos(make_vec) -> None:
     assert "measures" not in infos[1]
 
 
-def test_text_is_rendered_of_each_walker(make, make_vec) -> None:
-    together, alone = make_vec(num_envs=2, render_mode="ansi"), make(render_mode="ansi")
-    together.reset(options={"episode": [3, 8]})
-    alone.reset(options={"episode": 8})
-    assert together.render()[1] == alone.render()
+def test_render_returns_one_text_per_walker(make, make_vec) -> None:
+    envs, single = make_vec(num_envs=2, render_mode="ansi"), make(render_mode="ansi")
+    envs.reset(options={"episode": [3, 8]})
+    single.reset(options={"episode": 8})
+    assert envs.render()[1] == single.render()
     assert make_vec(num_envs=2).render() is None
 
 
-def test_there_is_no_step_before_a_reset(make_vec) -> None:
-    together = make_vec(num_envs=2, render_mode="ansi")
+def test_step_and_render_before_reset_are_refused(make_vec) -> None:
+    envs = make_vec(num_envs=2, render_mode="ansi")
     with pytest.raises(ResetNeeded, match="Call reset"):
-        together.step(np.zeros(2, dtype=int))
+        envs.step(np.zeros(2, dtype=int))
     with pytest.raises(ResetNeeded, match="nothing to render yet"):
-        together.render()
+        envs.render()
 
 
-def test_actions_for_some_walkers_only_are_refused(make_vec) -> None:
-    together = make_vec(num_envs=2)
-    together.reset()
+def test_a_wrong_number_of_actions_is_refused(make_vec) -> None:
+    envs = make_vec(num_envs=2)
+    envs.reset()
     with pytest.raises(ConfigError, match=r"The actions have the shape \(1,\); expected \(2,\)"):
-        together.step(np.zeros(1, dtype=int))
+        envs.step(np.zeros(1, dtype=int))
 
 
-def test_a_batch_of_nobody_is_refused(make_vec) -> None:
-    with pytest.raises(ConfigError, match="num_envs = 0 cannot work; expected 1 or more"):
+def test_a_batch_of_size_zero_is_refused(make_vec) -> None:
+    with pytest.raises(ConfigError, match="num_envs = 0 is out of range; expected 1 or more"):
         make_vec(num_envs=0)

@@ -1,4 +1,4 @@
-"""Small houses to measure paths in."""
+"""Small houses for the tests of the measures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def build() -> Build:
 
 @pytest.fixture(scope="session")
 def corridor(build: Build) -> Houses:
-    """Viewpoints 0 to 3, two metres apart in a line, and 4, which no walk reaches."""
+    """Viewpoints 0 to 3, two metres apart in a line, and 4, which is not connected to them."""
     return Houses.of([build([(0,), (2,), (4,), (6,), (8,)], [(0, 1), (1, 2), (2, 3)])])
 
 

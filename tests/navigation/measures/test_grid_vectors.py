@@ -1,4 +1,4 @@
-"""Published examples on a grid of four by three viewpoints, one metre apart, threshold 3 m."""
+"""Published examples on a grid of 4 x 3 viewpoints, one metre apart, threshold 3 m."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from babywalk.buildings.houses import Houses
 from babywalk.navigation.measures import score_one
-from babywalk.navigation.measures.reference import score_plainly, warping
+from babywalk.navigation.measures.plain import dtw, score_plain
 
 EXACT = {"rel": 0, "abs": 1e-12}
 
@@ -17,7 +17,7 @@ C = "01 11 21 31"
 
 @pytest.fixture(scope="module")
 def grid(build) -> Houses:
-    """Viewpoint 3 * x + y lies at (x, y)."""
+    """Viewpoint 3 * x + y is at (x, y)."""
     cells = [(x, y) for x in range(4) for y in range(3)]
     edges = [
         (i, j)
@@ -28,7 +28,7 @@ def grid(build) -> Houses:
     return Houses.of([build(cells, edges)])
 
 
-def nodes(text: str) -> list[int]:
+def viewpoints(text: str) -> list[int]:
     return [3 * int(x) + int(y) for x, y in text.split()]
 
 
@@ -46,24 +46,25 @@ def manhattan(a: str, b: str) -> float:
         (C, A, 0.6435694620652272),
     ],
 )
-def test_cls(grid, prediction, reference, cls):
-    assert score_one(grid, nodes(prediction), nodes(reference))["CLS"] == pytest.approx(cls, **EXACT)
-    plain = score_plainly(manhattan, prediction.split(), reference.split())
+def test_cls_equals_the_published_examples(grid, prediction, reference, cls):
+    scores = score_one(grid, viewpoints(prediction), viewpoints(reference))
+    assert scores["CLS"] == pytest.approx(cls, **EXACT)
+    plain = score_plain(manhattan, prediction.split(), reference.split())
     assert plain["CLS"] == pytest.approx(cls, **EXACT)
 
 
-def test_dtw(grid):
+def test_dtw_equals_the_published_example(grid):
     prediction, reference = "00 10 20 30", "00 10 21 32"
-    assert warping(manhattan, prediction.split(), reference.split()) == 3.0
+    assert dtw(manhattan, prediction.split(), reference.split()) == 3.0
     for scores in (
-        score_one(grid, nodes(prediction), nodes(reference)),
-        score_plainly(manhattan, prediction.split(), reference.split()),
+        score_one(grid, viewpoints(prediction), viewpoints(reference)),
+        score_plain(manhattan, prediction.split(), reference.split()),
     ):
         assert scores["nDTW"] == pytest.approx(0.7788007830714049, **EXACT)
         assert scores["SDTW"] == pytest.approx(0.7788007830714049, **EXACT)
 
 
-def test_a_prediction_cut_short_has_no_sdtw(grid):
-    scores = score_one(grid, nodes("00 10"), nodes("00 10 21 32"))
+def test_sdtw_is_zero_without_success(grid):
+    scores = score_one(grid, viewpoints("00 10"), viewpoints("00 10 21 32"))
     assert scores["nDTW"] > 0
     assert scores["SDTW"] == 0.0

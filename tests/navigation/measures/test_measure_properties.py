@@ -1,4 +1,4 @@
-"""What must hold for any paths in any houses: the fast form against the plain one, and invariances."""
+"""Properties for any paths in any houses: equal to the plain measures, and invariances."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from babywalk.buildings.houses import Houses
 from babywalk.common.ragged import Ragged
 from babywalk.navigation.measures import MEASURES, Pairs, score
-from babywalk.navigation.measures.reference import score_plainly, warping
-from babywalk.navigation.measures.warping import warping as fast_warping
+from babywalk.navigation.measures.dtw import dtw
+from babywalk.navigation.measures.plain import dtw as plain_dtw
+from babywalk.navigation.measures.plain import score_plain
 
 coordinates = st.tuples(*[st.integers(0, 12).map(lambda number: number / 2)] * 3)
 
 
 @dataclass
 class Case:
-    """Two houses of any shape, in parts or whole, and paths in them; references can be walked."""
+    """Two houses of any shape, connected or not, and paths in them; references are in one connected part."""
 
     graphs: list[tuple[list[tuple[float, ...]], list[tuple[int, int]]]]
-    picks: list[tuple[int, list[int], list[int]]]  # house, prediction, reference, to be wrapped into range
+    picks: list[tuple[int, list[int], list[int]]]  # house, prediction, reference (modulo N)
 
     def houses(self, build) -> Houses:
         return Houses.of([build(*graph, scan=f"h{number}") for number, graph in enumerate(self.graphs)])
@@ -52,7 +53,7 @@ def cases(draw) -> Case:
 
 @given(case=cases(), threshold=st.sampled_from([0.5, 3.0, 10.0]))
 @settings(deadline=None, max_examples=200)
-def test_equal_to_the_plain_form(build, case, threshold):
+def test_scores_equal_the_plain_measures(build, case, threshold):
     houses = case.houses(build)
     predictions, references = case.paths(houses)
     scores = score(houses, Ragged.of(predictions), Ragged.of(references), threshold=threshold)
@@ -61,7 +62,7 @@ def test_equal_to_the_plain_form(build, case, threshold):
         return float(houses.distance(a, b))
 
     plain = [
-        list(score_plainly(distance, *pair, threshold=threshold).values())
+        list(score_plain(distance, *pair, threshold=threshold).values())
         for pair in zip(predictions, references, strict=True)
     ]
     np.testing.assert_allclose(scores.table(), plain, rtol=1e-9, atol=1e-9)
@@ -69,13 +70,13 @@ def test_equal_to_the_plain_form(build, case, threshold):
 
 @given(case=cases(), cells=st.integers(1, 300), stops=st.lists(st.integers(0, 4), min_size=6, max_size=6))
 @settings(deadline=None)
-def test_order_chunks_and_stops_change_nothing(build, case, cells, stops):
+def test_order_block_size_and_repeated_ends_do_not_change_the_scores(build, case, cells, stops):
     houses = case.houses(build)
     predictions, references = case.paths(houses)
     scores = score(houses, Ragged.of(predictions), Ragged.of(references)).table()
     stopped = [path + path[-1:] * stop for path, stop in zip(predictions, stops, strict=False)]
-    turned = score(houses, Ragged.of(stopped[::-1]), Ragged.of(references[::-1]), cells=cells).table()
-    np.testing.assert_allclose(turned[::-1], scores, rtol=1e-12)
+    backwards = score(houses, Ragged.of(stopped[::-1]), Ragged.of(references[::-1]), cells=cells).table()
+    np.testing.assert_allclose(backwards[::-1], scores, rtol=1e-12)
     pairs = Pairs.of(houses, Ragged.of(predictions), Ragged.of(references))
     np.testing.assert_allclose(
         np.column_stack([measure(pairs) for measure in MEASURES.values()]), scores, rtol=1e-12
@@ -84,7 +85,7 @@ def test_order_chunks_and_stops_change_nothing(build, case, cells, stops):
 
 @given(case=cases())
 @settings(deadline=None)
-def test_ranges(build, case):
+def test_scores_are_within_their_ranges(build, case):
     houses = case.houses(build)
     scores = score(houses, *map(Ragged.of, case.paths(houses)))
     table = scores.table()
@@ -98,7 +99,7 @@ def test_ranges(build, case):
 
 @given(case=cases())
 @settings(deadline=None)
-def test_a_path_against_itself_is_perfect(build, case):
+def test_a_path_against_itself_has_perfect_scores(build, case):
     houses = case.houses(build)
     references = Ragged.of(case.paths(houses)[1])
     scores = score(houses, references, references)
@@ -114,12 +115,12 @@ def test_a_path_against_itself_is_perfect(build, case):
         )
     )
 )
-def test_warping_of_any_distances(distances):
-    """Also of those that no house has; padding beyond a pair's lengths is never read."""
+def test_dtw_equals_the_plain_loop_for_any_distances(distances):
+    """Also for distances that are not a metric; padding beyond a pair's lengths is never read."""
     height, width = len(distances), len(distances[0])
     padded = np.full((height + 2, width + 3, 2), np.nan)
     padded[:height, :width] = np.array(distances)[..., None]
-    least = warping(lambda i, j: distances[i][j], range(height), range(width))
-    part = warping(lambda i, j: distances[i][j], range(height), range(1))
-    found = fast_warping(padded, np.array([height, height]), np.array([width, 1]))
+    least = plain_dtw(lambda i, j: distances[i][j], range(height), range(width))
+    part = plain_dtw(lambda i, j: distances[i][j], range(height), range(1))
+    found = dtw(padded, np.array([height, height]), np.array([width, 1]))
     assert found == pytest.approx([least, part], rel=1e-9, abs=1e-9)

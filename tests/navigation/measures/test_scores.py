@@ -13,24 +13,24 @@ from babywalk.navigation.measures.pairs import blocks
 WHOLE = [0, 1, 2, 3]
 
 
-def by_hand(pl, ne, sr, osr, spl, cls_, ndtw_, sdtw_):
+def expected_scores(pl, ne, sr, osr, spl, cls_, ndtw_, sdtw_):
     return pytest.approx(
         dict(zip(MEASURES, (pl, ne, sr, osr, spl, cls_, ndtw_, sdtw_), strict=True)), rel=1e-14
     )
 
 
-def test_a_prediction_that_stops_two_metres_early(corridor):
+def test_scores_of_a_prediction_that_stops_two_metres_early(corridor):
     coverage = (3 + exp(-2 / 3)) / 4
     expected = coverage * 6
-    agreement = expected / (expected + abs(expected - 4))
-    warped = exp(-2 / (4 * 3))
-    assert score_one(corridor, [0, 1, 2], WHOLE) == by_hand(
-        4, 2, 1, 1, 1, coverage * agreement, warped, warped
+    length_score = expected / (expected + abs(expected - 4))
+    ndtw_ = exp(-2 / (4 * 3))
+    assert score_one(corridor, [0, 1, 2], WHOLE) == expected_scores(
+        4, 2, 1, 1, 1, coverage * length_score, ndtw_, ndtw_
     )
 
 
-def test_a_prediction_that_passes_the_goal_and_turns_back(corridor):
-    assert score_one(corridor, [0, 1, 2, 3, 2, 1], WHOLE) == by_hand(
+def test_scores_of_a_prediction_that_passes_the_goal_and_returns(corridor):
+    assert score_one(corridor, [0, 1, 2, 3, 2, 1], WHOLE) == expected_scores(
         10, 4, 0, 1, 0, 6 / (6 + 4), exp(-(2 + 4) / (4 * 3)), 0
     )
 
@@ -41,7 +41,7 @@ def test_a_detour_lowers_spl(corridor):
     assert scores["SR"] == 1
 
 
-def test_spl_compares_with_the_shortest_walk_and_not_with_the_reference(corridor):
+def test_spl_uses_the_shortest_path_and_not_the_reference(corridor):
     assert score_one(corridor, [0, 1], [0, 1, 2, 1])["SPL"] == 1.0
 
 
@@ -53,7 +53,7 @@ def test_success_is_strictly_nearer_than_the_threshold(corridor):
     assert (above["SR"], above["OSR"]) == (1, 1)
 
 
-def test_repeats_count_except_at_the_end(corridor):
+def test_repeated_viewpoints_count_except_at_the_end(corridor):
     stopped = score_one(corridor, [0, 1, 2, 2, 2], [0, 1, 2, 3, 3])
     assert stopped == score_one(corridor, [0, 1, 2], WHOLE)
     waited = score_one(corridor, [0, 0, 1, 2, 3], [1, 2, 3])
@@ -61,21 +61,21 @@ def test_repeats_count_except_at_the_end(corridor):
 
 
 class TestDegenerateCases:
-    def test_standing_still_where_nothing_was_to_be_walked(self, corridor):
-        assert score_one(corridor, [1, 1], [1]) == by_hand(0, 0, 1, 1, 1, 1, 1, 1)
+    def test_standing_still_at_a_reference_of_one_viewpoint(self, corridor):
+        assert score_one(corridor, [1, 1], [1]) == expected_scores(0, 0, 1, 1, 1, 1, 1, 1)
 
-    def test_standing_elsewhere_where_nothing_was_to_be_walked(self, corridor):
+    def test_standing_next_to_a_reference_of_one_viewpoint(self, corridor):
         near = exp(-2 / 3)
-        assert score_one(corridor, [0], [1]) == by_hand(0, 2, 1, 1, 1, near, near, near)
+        assert score_one(corridor, [0], [1]) == expected_scores(0, 2, 1, 1, 1, near, near, near)
 
-    def test_walking_where_nothing_was_to_be_walked(self, corridor):
+    def test_walking_for_a_reference_of_one_viewpoint(self, corridor):
         scores = score_one(corridor, [1, 0, 1], [1])
-        assert scores == by_hand(4, 0, 1, 1, 1, 0, exp(-2 / 3), exp(-2 / 3))
+        assert scores == expected_scores(4, 0, 1, 1, 1, 0, exp(-2 / 3), exp(-2 / 3))
 
-    def test_standing_still_where_a_walk_was_due(self, corridor):
+    def test_standing_still_at_the_start_of_a_reference(self, corridor):
         coverage = (1 + exp(-2 / 3) + exp(-4 / 3) + exp(-2)) / 4
-        warped = exp(-(2 + 4 + 6) / (4 * 3))
-        assert score_one(corridor, [0], WHOLE) == by_hand(0, 6, 0, 0, 0, coverage / 2, warped, 0)
+        ndtw_ = exp(-(2 + 4 + 6) / (4 * 3))
+        assert score_one(corridor, [0], WHOLE) == expected_scores(0, 6, 0, 0, 0, coverage / 2, ndtw_, 0)
 
     def test_a_reference_that_returns_to_its_start_gives_spl_equal_to_success(self, corridor):
         loop = [0, 1, 2, 3, 2, 1, 0]
@@ -83,21 +83,21 @@ class TestDegenerateCases:
         assert score_one(corridor, [0], loop)["SPL"] == 1.0
         assert score_one(corridor, [0, 1, 2], loop)["SPL"] == 0.0
 
-    def test_a_goal_out_of_reach_gives_an_infinite_error_and_no_nan(self, corridor):
-        assert score_one(corridor, [4], WHOLE) == by_hand(0, inf, 0, 0, 0, 0, 0, 0)
+    def test_an_unreachable_goal_gives_an_infinite_error_and_no_nan(self, corridor):
+        assert score_one(corridor, [4], WHOLE) == expected_scores(0, inf, 0, 0, 0, 0, 0, 0)
 
-    def test_a_jump_without_a_way_gives_an_infinite_length_and_no_nan(self, corridor):
-        assert score_one(corridor, [0, 4, 3], WHOLE) == by_hand(inf, 0, 1, 1, 0, 0, 0, 0)
+    def test_a_jump_to_an_unconnected_viewpoint_gives_an_infinite_length_and_no_nan(self, corridor):
+        assert score_one(corridor, [0, 4, 3], WHOLE) == expected_scores(inf, 0, 1, 1, 0, 0, 0, 0)
 
     def test_the_mean_over_an_infinite_error_is_infinite(self, corridor):
         means = score(corridor, Ragged.of([[4], WHOLE]), Ragged.of([WHOLE, WHOLE])).means()
         assert means["NE"] == inf
         assert means["SR"] == means["CLS"] == means["nDTW"] == 0.5
 
-    def test_a_jump_counts_as_its_shortest_walk(self, corridor):
+    def test_a_jump_counts_as_the_shortest_path(self, corridor):
         assert score_one(corridor, [0, 3], WHOLE)["PL"] == 6.0
 
-    def test_no_paths(self, corridor):
+    def test_no_paths_have_no_mean(self, corridor):
         scores = score(corridor, Ragged.of([]), Ragged.of([]))
         assert scores.table().shape == (0, 8)
         with pytest.raises(DataError, match=r"There are no paths to average over\."):
@@ -105,85 +105,82 @@ class TestDegenerateCases:
 
 
 class TestErrors:
-    def test_empty_paths(self, corridor):
+    def test_empty_paths_are_refused(self, corridor):
         with pytest.raises(DataError, match=r"Prediction 1 is empty; a path has at least the viewpoint"):
             score(corridor, Ragged.of([[0], [], []]), Ragged.of([[0], [0], []]))
         with pytest.raises(DataError, match=r"Reference 2 is empty"):
             score(corridor, Ragged.of([[0], [0], [0]]), Ragged.of([[0], [0], []]))
 
-    def test_different_numbers_of_paths(self, corridor):
+    def test_different_numbers_of_paths_are_refused(self, corridor):
         with pytest.raises(
             DataError, match=r"There are 1 predictions and 2 references; expected one for each"
         ):
             score(corridor, Ragged.of([[0]]), Ragged.of([[0], [0]]))
 
     @pytest.mark.parametrize("viewpoint", [-1, 5])
-    def test_unknown_viewpoints(self, corridor, viewpoint):
+    def test_unknown_viewpoints_are_refused(self, corridor, viewpoint):
         with pytest.raises(DataError, match=rf"Prediction 1 has viewpoint {viewpoint}; .* from 0 to 4\."):
             score(corridor, Ragged.of([[0], [1, viewpoint]]), Ragged.of([[0], [1]]))
 
-    def test_a_path_that_leaves_its_house(self, two_houses):
+    def test_a_path_that_leaves_its_house_is_refused(self, two_houses):
         with pytest.raises(DataError, match=r"Prediction 0 has viewpoint 'b-0'; expected viewpoints of a,"):
             score_one(two_houses, [0, 2], [0, 1])
 
-    def test_a_prediction_in_another_house(self, two_houses):
+    def test_a_prediction_in_another_house_is_refused(self, two_houses):
         with pytest.raises(
             DataError, match=r"Prediction 0 is in house b; expected its reference's house a\."
         ):
             score_one(two_houses, [2], [0, 1])
 
-    def test_a_reference_that_cannot_be_walked(self, corridor):
-        with pytest.raises(DataError, match=r"Reference 1 has a step between viewpoints that no walk joins"):
+    def test_an_unconnected_reference_is_refused(self, corridor):
+        with pytest.raises(DataError, match=r"Reference 1 has a step between unconnected viewpoints"):
             score(corridor, Ragged.of([[0], [0]]), Ragged.of([[0], [3, 4]]))
 
     @pytest.mark.parametrize("threshold", [0.0, -1.0, inf, float("nan")])
-    def test_thresholds_that_cannot_work(self, corridor, threshold):
-        with pytest.raises(ConfigError, match=r"threshold = .* cannot work; expected metres above 0"):
+    def test_invalid_thresholds_are_refused(self, corridor, threshold):
+        with pytest.raises(ConfigError, match=r"threshold = .* is out of range; expected metres above 0"):
             score_one(corridor, [0], [0], threshold=threshold)
 
 
-def test_single_measures_share_one_gathering(corridor):
+def test_single_measures_equal_the_columns_of_scores(corridor):
     predictions, references = Ragged.of([[0, 1, 2], [0]]), Ragged.of([WHOLE, WHOLE])
     pairs, scores = Pairs.of(corridor, predictions, references), score(corridor, predictions, references)
     np.testing.assert_allclose(success(pairs) + cls(pairs), scores.success + scores.cls, rtol=1e-15)
     np.testing.assert_allclose(sdtw(pairs), scores.sdtw, rtol=1e-15)
-    assert pairs.between.shape == (3, 4, 2)
+    assert pairs.distances.shape == (3, 4, 2)
 
 
 def test_measures_need_only_distances():
-    """One prediction of two places and one reference of two, two metres apart, from no house at all."""
+    """A prediction and a reference of two viewpoints each, two metres apart, without a house."""
     one = np.ones(1)
     pairs = Pairs(
-        between=np.array([[0.0, 2.0], [2.0, 0.0]])[..., None],
-        predicted=np.array([2]),
-        described=np.array([2]),
-        walked=2 * one,
-        due=2 * one,
-        direct=2 * one,
+        distances=np.array([[0.0, 2.0], [2.0, 0.0]])[..., None],
+        prediction_lengths=np.array([2]),
+        reference_lengths=np.array([2]),
+        prediction_metres=2 * one,
+        reference_metres=2 * one,
+        shortest_metres=2 * one,
     )
     assert [float(measure(pairs)[0]) for measure in MEASURES.values()] == [2, 0, 1, 1, 1, 1, 1, 1]
     assert ndtw(pairs) == [1.0]
 
 
-def test_an_empty_batch_has_empty_measures(corridor):
+def test_an_empty_batch_gives_empty_measures(corridor):
     pairs = Pairs.of(corridor, Ragged.of([]), Ragged.of([]))
     assert all(measure(pairs).shape == (0,) for measure in MEASURES.values())
 
 
-def test_blocks_hold_every_pair_once_and_no_more_cells_than_asked(corridor):
+def test_blocks_have_every_pair_once_and_at_most_the_given_cells(corridor):
     rng = np.random.default_rng(0)
     predictions, references = (
         Ragged.of([rng.integers(0, 4, size=size) for size in rng.integers(1, 20, size=200)]) for _ in range(2)
     )
-    rows, sizes = zip(
-        *((rows, pairs.between.size) for rows, pairs in blocks(corridor, predictions, references, cells=500)),
-        strict=True,
-    )
-    assert sorted(np.concatenate(rows).tolist()) == list(range(200))
-    assert max(sizes) <= 500
+    found = list(blocks(corridor, predictions, references, cells=500))
+    assert sorted(np.concatenate([rows for rows, _ in found]).tolist()) == list(range(200))
+    assert max(pairs.distances.size for _, pairs in found) <= 500
 
 
-def test_the_columns_of_scores_are_the_measures(corridor):
+def test_the_columns_of_scores_are_in_the_order_of_the_measures(corridor):
     scores = score(corridor, Ragged.of([[0, 1, 2]]), Ragged.of([WHOLE]))
     assert list(scores.means()) == ["PL", "NE", "SR", "OSR", "SPL", "CLS", "nDTW", "SDTW"]
     assert scores.table()[0].tolist() == list(scores.means().values())

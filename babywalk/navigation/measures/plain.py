@@ -1,6 +1,6 @@
-"""The measures written to be read: plain loops over one pair of paths and any distance.
+"""The measures as plain loops over one pair of paths, for reading, and for any distance function.
 
-The tests hold the fast form to this one, and the benchmark compares their speeds.
+The tests compare the batched measures with these, and the benchmark compares their speeds.
 """
 
 from __future__ import annotations
@@ -11,47 +11,47 @@ from itertools import pairwise
 from typing import TypeVar
 
 Viewpoint = TypeVar("Viewpoint")
-Distance = Callable[[Viewpoint, Viewpoint], float]  # metres of the shortest walk
+Distance = Callable[[Viewpoint, Viewpoint], float]  # metres of the shortest path
 
 
-def score_plainly(
+def score_plain(
     distance: Distance[Viewpoint],
     prediction: Sequence[Viewpoint],
     reference: Sequence[Viewpoint],
     *,
     threshold: float = 3.0,
 ) -> dict[str, float]:
-    """All eight measures of one prediction against its reference, neither of them empty."""
-    prediction, reference = _without_stops(prediction), _without_stops(reference)
+    """All eight measures of one prediction against its reference; neither may be empty."""
+    prediction, reference = _without_repeated_end(prediction), _without_repeated_end(reference)
     start, goal = reference[0], reference[-1]
 
-    walked = _length(distance, prediction)
+    length = _length(distance, prediction)
     error = distance(prediction[-1], goal)
     success = float(error < threshold)
     oracle = float(min(distance(viewpoint, goal) for viewpoint in prediction) < threshold)
-    direct = distance(start, goal)
-    efficiency = direct / max(direct, walked) if direct > 0 else 1.0
+    shortest = distance(start, goal)
+    efficiency = shortest / max(shortest, length) if shortest > 0 else 1.0
     coverage = _coverage(distance, prediction, reference, threshold)
     expected = coverage * _length(distance, reference)
-    off = expected + abs(expected - walked)
-    agreement = expected / off if off > 0 else 1.0
-    ndtw = math.exp(-warping(distance, prediction, reference) / (len(reference) * threshold))
+    total = expected + abs(expected - length)
+    length_score = expected / total if total > 0 else 1.0
+    ndtw = math.exp(-dtw(distance, prediction, reference) / (len(reference) * threshold))
     return {
-        "PL": walked,
+        "PL": length,
         "NE": error,
         "SR": success,
         "OSR": oracle,
         "SPL": success * efficiency,
-        "CLS": coverage * agreement,
+        "CLS": coverage * length_score,
         "nDTW": ndtw,
         "SDTW": success * ndtw,
     }
 
 
-def warping(
+def dtw(
     distance: Distance[Viewpoint], prediction: Sequence[Viewpoint], reference: Sequence[Viewpoint]
 ) -> float:
-    """The least sum of distances over all ways to walk both paths forwards together (DTW)."""
+    """Dynamic time warping: the least sum of distances over all monotone alignments of two paths."""
     cost = [[math.inf] * (len(reference) + 1) for _ in range(len(prediction) + 1)]
     cost[0][0] = 0.0
     for i, here in enumerate(prediction, start=1):
@@ -74,7 +74,7 @@ def _length(distance: Distance[Viewpoint], path: Sequence[Viewpoint]) -> float:
     return sum((distance(a, b) for a, b in pairwise(path)), start=0.0)
 
 
-def _without_stops(path: Sequence[Viewpoint]) -> Sequence[Viewpoint]:
+def _without_repeated_end(path: Sequence[Viewpoint]) -> Sequence[Viewpoint]:
     end = len(path)
     while end > 1 and path[end - 2] == path[end - 1]:
         end -= 1
