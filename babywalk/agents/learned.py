@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from babywalk.agents.agent import Index
 from babywalk.agents.follow import Followed, follow
 from babywalk.buildings.features import open_features
 from babywalk.common.errors import DataError, shortlist
@@ -21,7 +22,7 @@ from babywalk.instructions.store import identified
 from babywalk.modules.kernels.product_cache import ProductCache
 from babywalk.modules.model import Model
 from babywalk.navigation.observation import ORIENTATION, Observer
-from babywalk.navigation.trajectories import Index, Trajectories
+from babywalk.navigation.trajectories import Trajectories
 from babywalk.navigation.world import World
 
 _BATCH = 2048  # walkers at a time: many meet at a viewpoint, and few walk alone when most have arrived

@@ -2,15 +2,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 import torch
-from builders import corridor
 
-from babywalk.buildings.houses import Houses
-from babywalk.common.errors import ConfigError
-from babywalk.common.ragged import Ragged
-from babywalk.navigation.rewards import rewards
 from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
 from babywalk.training.stages import decisions_left
 
@@ -46,19 +40,3 @@ def test_entropy_leaves_out_what_is_impossible() -> None:
     assert value.item() == pytest.approx(math.log(2))
     value.backward()
     assert torch.isfinite(logits.grad).all()
-
-
-def test_rewards_of_whole_walks() -> None:
-    houses = Houses.of([corridor("a", 6)])  # 2 m apart
-    described = Ragged.of([[0, 1, 2, 3]] * 3)
-    walked = Ragged.of([[0, 1, 2, 3], [0, 1, 2], [0]])
-    fidelity = rewards("fidelity", houses, walked, described)
-    assert fidelity[0] == pytest.approx(2)  # SR 1 and CLS 1
-    assert fidelity[1] > 1  # it ends 2 m away, which is near enough
-    assert fidelity[2] < 0.3
-    goal = rewards("goal", houses, walked, described)
-    assert goal.tolist() == pytest.approx([6 + 1, 4 + 1, 0])
-    assert rewards("sdtw", houses, walked, described)[0] == pytest.approx(1)
-    assert np.all(rewards("ndtw", houses, walked, described) >= rewards("sdtw", houses, walked, described))
-    with pytest.raises(ConfigError, match=r"Reward 'fidelty' is not known\. Did you mean 'fidelity'\?"):
-        rewards("fidelty", houses, walked, described)
