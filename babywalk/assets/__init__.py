@@ -1,1 +1,1 @@
-"""Raw files: where each comes from, and a reader and a writer for its format."""
+"""Raw files: the source of each, and a reader and a writer for each format."""

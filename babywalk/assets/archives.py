@@ -1,4 +1,4 @@
-"""Unpacking archives from strangers: nothing outside the target, no links, no bombs, all or nothing."""
+"""Safe unpacking of untrusted archives: no path traversal, links or decompression bombs; all or nothing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from babywalk.common.errors import DataError
 from babywalk.common.files import atomic_folder
 from babywalk.common.progress import byte_progress
 
-MOST_TIMES = 250  # the size of the archive; the files of this field unpack to at most some 50 times theirs
-MOST_FILES = 200_000
+MAX_RATIO = 250  # of unpacked to packed size; the data sets used here stay below about 50
+MAX_FILES = 200_000
 
 _BLOCK = 1 << 18
 _BROKEN = (
@@ -28,42 +28,42 @@ _BROKEN = (
     gzip.BadGzipFile,
     zlib.error,
     EOFError,
-    NotImplementedError,  # a compression that Python does not know
-    RuntimeError,  # a password
+    NotImplementedError,  # an unsupported compression method
+    RuntimeError,  # an encrypted archive
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A file of an archive; `size` is what the archive declares."""
+    """A file of an archive; `size` is the declared size."""
 
     name: str
     size: int
-    plain: bool  # neither a link nor a device
-    handle: Any  # what the archive's own reader calls it
+    regular: bool  # neither a link nor a device
+    handle: Any  # the member object of zipfile or tarfile
 
 
 def unpack(archive: Path, folder: Path, *, kind: Literal["zip", "tar.gz"], inside: str = "") -> None:
-    """Put the files of an archive into `folder`, replacing it, if every one of them is sound.
+    """Unpack an archive into `folder`, replacing it; nothing is changed if any file is rejected.
 
-    With `inside` only the files below that folder of the archive are taken; `*` in it is any one folder.
+    With `inside`, only the files below that folder of the archive are unpacked; `*` matches one folder name.
     """
     reader = _Zip if kind == "zip" else _Tar
     try:
         with closing(reader(archive)) as source, atomic_folder(folder) as temporary:
             if not _unpack(source, archive, temporary, inside):
-                where = f"no file in a folder {inside!r}" if inside else "no file"
-                raise DataError(f"{archive}: holds {where}.")
+                where = f"no files in folder {inside!r}" if inside else "no files"
+                raise DataError(f"{archive}: contains {where}.")
     except _BROKEN as error:
-        raise DataError(f"{archive}: is damaged, or no {kind} archive ({error}).") from None
+        raise DataError(f"{archive}: is damaged or not a {kind} archive ({error}).") from None
     except FileNotFoundError:
-        raise DataError(f"{archive}: there is no such file.") from None
+        raise DataError(f"{archive}: file not found.") from None
     except OSError as error:
         raise DataError(f"{folder}: cannot be written ({error.strerror or error}).") from None
 
 
 def _unpack(source: _Zip | _Tar, archive: Path, folder: Path, inside: str) -> int:
-    most = MOST_TIMES * archive.stat().st_size
+    max_bytes = MAX_RATIO * archive.stat().st_size
     wanted = [part for part in inside.split("/") if part]
     count = total = 0
     with byte_progress(f"unpacking {archive.name}", total=None) as bar:
@@ -71,18 +71,18 @@ def _unpack(source: _Zip | _Tar, archive: Path, folder: Path, inside: str) -> in
             path = _below(_parts(member.name, archive), wanted)
             if path is None:
                 continue
-            if not member.plain:
-                raise DataError(f"{archive}: {member.name!r} is a link or a device; expected plain files.")
+            if not member.regular:
+                raise DataError(f"{archive}: {member.name!r} is a link or a device; expected regular files.")
             count += 1
             total += member.size
-            if total > most or count > MOST_FILES:
+            if total > max_bytes or count > MAX_FILES:
                 raise DataError(
-                    f"{archive}: would unpack to more than {MOST_TIMES} times its size, or to more than "
-                    f"{MOST_FILES:,} files; it is not what it should be."
+                    f"{archive}: would unpack to more than {MAX_RATIO} times its size, or to more than "
+                    f"{MAX_FILES:,} files; it is not the expected archive."
                 )
             target = folder.joinpath(*path)
             if target.exists():
-                raise DataError(f"{archive}: holds {member.name!r} twice.")
+                raise DataError(f"{archive}: contains {member.name!r} twice.")
             target.parent.mkdir(parents=True, exist_ok=True)
             with source.open(member) as data, target.open("xb") as out:
                 for block in _blocks(data, member, archive):
@@ -92,7 +92,7 @@ def _unpack(source: _Zip | _Tar, archive: Path, folder: Path, inside: str) -> in
 
 
 def _blocks(data: IO[bytes], member: _Member, archive: Path) -> Iterator[bytes]:
-    """What a member holds, which must be as much as the archive declares."""
+    """The content of a member in blocks; its size must be the declared one."""
     left = member.size
     while block := data.read(min(_BLOCK, left + 1)):
         left -= len(block)
@@ -100,19 +100,19 @@ def _blocks(data: IO[bytes], member: _Member, archive: Path) -> Iterator[bytes]:
             break
         yield block
     if left:
-        raise DataError(f"{archive}: {member.name!r} is not of the size that the archive declares.")
+        raise DataError(f"{archive}: {member.name!r} does not have the declared size.")
 
 
 def _parts(name: str, archive: Path) -> tuple[str, ...]:
-    """The folders and the name of a member; as Windows reads them, which splits at both slashes."""
+    """The path components of a member, split at both kinds of slashes as on Windows."""
     path = PureWindowsPath(name)
     if path.anchor or name.startswith("/") or any(part == ".." or ":" in part for part in path.parts):
-        raise DataError(f"{archive}: {name!r} leads out of the folder to unpack into; nothing was unpacked.")
+        raise DataError(f"{archive}: {name!r} leads outside the target folder; nothing was unpacked.")
     return path.parts
 
 
 def _below(parts: tuple[str, ...], wanted: list[str]) -> tuple[str, ...] | None:
-    """The path of a member below the wanted folder, None where it is not below it."""
+    """The path of a member relative to the wanted folder; None if it is not inside."""
     head, rest = parts[: len(wanted)], parts[len(wanted) :]
     inside = len(head) == len(wanted) and all(map(fnmatchcase, head, wanted))
     return rest if inside and rest else None
@@ -139,7 +139,7 @@ class _Zip:
 
 
 class _Tar:
-    """A compressed tar archive as a series of members, read in one go."""
+    """A compressed tar archive as a series of members, read sequentially."""
 
     def __init__(self, file: Path) -> None:
         self._tar = tarfile.open(file, "r:gz")  # noqa: SIM115

@@ -1,8 +1,7 @@
-"""Object boxes: what stands around a viewpoint and where its views show it, `<scan>_<viewpoint>.json`.
+"""Object boxes: the objects around a viewpoint and their boxes in its views, `<scan>_<viewpoint>.json`.
 
-`{viewpoint: {object_id: {name, visible_pos[view], bbox2d[[x, y, w, h]]}}}` on views of 640x480 pixels. In a
-raw name `#` stands for a space. An object that no view shows, and a viewpoint without objects, are both
-common.
+`{viewpoint: {object_id: {name, visible_pos[view], bbox2d[[x, y, w, h]]}}}` on views of 640x480 pixels. In raw
+names, `#` stands for a space. Objects without a box, and viewpoints without objects, are common.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ Box = tuple[int, int, int, int]  # x, y, width, height in pixels; inside the vie
 
 @dataclass(frozen=True, slots=True)
 class SeenObject:
-    """An object and its box in each view that shows it; `views` and `boxes` go together."""
+    """An object and its box in each view that shows it; `views` and `boxes` are parallel."""
 
     object_id: str
     name: str
-    views: tuple[int, ...]  # 0 to 35, distinct; empty where no view shows the object
+    views: tuple[int, ...]  # 0 to 35, distinct; empty if no view shows the object
     boxes: tuple[Box, ...]
 
 
@@ -44,7 +43,7 @@ class ViewpointObjects:
 def boxes_files(folder: Path) -> list[Path]:
     """The box files of a folder, sorted by name."""
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder.")
+        raise DataError(f"{folder}: folder not found.")
     files = sorted(folder.glob("*_*" + SUFFIX))
     if not files:
         raise DataError(f"{folder}: has no file named <scan>_<viewpoint>{SUFFIX}.")
@@ -53,14 +52,14 @@ def boxes_files(folder: Path) -> list[Path]:
 
 def read_boxes(file: Path) -> ViewpointObjects:
     """Read and check the objects of one viewpoint."""
-    whole = Record.of(file, "the whole", read_json(file))
-    if len(whole.fields) != 1:
-        raise DataError(f"{file}: holds {len(whole.fields)} viewpoints; expected one.")
-    ((viewpoint, found),) = whole.fields.items()
-    # Both names may hold underscores; only the file says where the viewpoint's begins.
+    top = Record.of(file, "the top level", read_json(file))
+    if len(top.fields) != 1:
+        raise DataError(f"{file}: contains {len(top.fields)} viewpoints; expected one.")
+    ((viewpoint, found),) = top.fields.items()
+    # Both names may contain underscores; the content says where the viewpoint's name begins.
     scan = file.name.removesuffix(f"_{viewpoint}{SUFFIX}")
     if scan in ("", file.name):
-        raise DataError(f"{file}: holds viewpoint {viewpoint!r}; expected the one in the file's name.")
+        raise DataError(f"{file}: contains viewpoint {viewpoint!r}; expected the one in the file name.")
     objects = Record.of(file, f"viewpoint {viewpoint!r}", found).fields
     return ViewpointObjects(
         scan=scan,
@@ -84,7 +83,7 @@ def write_boxes(folder: Path, seen: ViewpointObjects) -> None:
 
 def _object(file: Path, object_id: str, value: object) -> SeenObject:
     record = Record.of(file, f"object {object_id!r}", value)
-    views = record.wholes("visible_pos")
+    views = record.integers("visible_pos")
     if not all(0 <= view < VIEWS for view in views) or len(set(views)) != len(views):
         raise record.wrong("visible_pos", f"distinct views from 0 to {VIEWS - 1}")
     boxes = record.items("bbox2d", "a list of boxes")
@@ -92,11 +91,11 @@ def _object(file: Path, object_id: str, value: object) -> SeenObject:
         raise record.wrong("bbox2d", f"{len(views)} boxes, one per view in 'visible_pos'")
     if not all(map(_is_box, boxes)):
         raise record.wrong(
-            "bbox2d", f"boxes [x, y, width, height] of whole pixels inside a view of {WIDTH}x{HEIGHT}"
+            "bbox2d", f"boxes [x, y, width, height] in integer pixels inside a view of {WIDTH}x{HEIGHT}"
         )
     return SeenObject(
         object_id=object_id,
-        name=record.text("name").replace("#", " "),
+        name=record.string("name").replace("#", " "),
         views=tuple(views),
         boxes=tuple(cast(Box, tuple(box)) for box in boxes),
     )

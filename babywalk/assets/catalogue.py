@@ -1,42 +1,46 @@
-"""The catalogue: every file that others publish, where it comes from and on what terms.
+"""The catalogue of public data sets (source, licence, terms), and fetching them.
 
-Addresses die; each stands in one place here, and each asset says how to import a copy by hand. The publishers
-give no checksums. Nothing here is imagery.
+Every URL is defined here once, and each asset names the command that imports a copy obtained by other means.
+The publishers give no checksums. No asset contains images.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from babywalk.common.errors import unknown
+from babywalk.assets.archives import unpack
+from babywalk.assets.download import download
+from babywalk.common.errors import ConfigError, DataError, unknown
 
 Kind = Literal["file", "zip", "tar.gz"]
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One file to fetch, and the file or folder below the raw-data folder that it becomes."""
+    """One file to download, and the file or folder it becomes below the raw-data folder."""
 
     target: str
-    addresses: tuple[str, ...]  # the publisher's first; each is tried in turn
+    addresses: tuple[str, ...]  # URLs, the publisher's first; tried in order
     kind: Kind = "file"
-    inside: str = ""  # the folder of an archive to take; `*` is one folder of any name
+    inside: str = ""  # the folder of the archive to unpack; `*` matches one folder name
     sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """What one publisher gives, under one licence."""
+    """The files of one publisher under one licence."""
 
     name: str
     what: str
     downloads: tuple[Download, ...]
-    size: int | None  # bytes to download, about; None where it is not known
+    size: int | None  # approximate bytes to download; None if unknown
     licence: str
-    home: str  # the page that describes it, for when an address has died
-    import_hint: str  # the command that takes a copy got by other means
-    terms: str | None = None  # what the user must accept first
+    home: str  # the page that describes it, in case a URL is dead
+    import_hint: str  # the command that imports a copy obtained by other means
+    terms: str | None = None  # terms that the user must accept before the download
 
 
 MATTERPORT_TERMS = (
@@ -219,7 +223,61 @@ ASSETS = {asset.name: asset for asset in _ALL}
 
 
 def asset(name: str) -> Asset:
-    """The asset of that name."""
+    """The asset with this name."""
     if name not in ASSETS:
         raise unknown("Asset", name, ASSETS)
     return ASSETS[name]
+
+
+def fetch(names: Sequence[str], folder: Path, *, accept_terms: bool) -> list[Path]:
+    """Download the named assets into a folder of raw data, skipping what exists; returns all their paths."""
+    return fetch_assets([asset(name) for name in names], folder, accept_terms=accept_terms)
+
+
+def fetch_assets(assets: Iterable[Asset], folder: Path, *, accept_terms: bool) -> list[Path]:
+    """Like `fetch`, for assets that need not be in the catalogue."""
+    wanted = [(item, part) for item in assets for part in item.downloads]
+    missing = [(item, part) for item, part in wanted if not (folder / part.target).exists()]
+    if not accept_terms:
+        _require_accepted_terms([item for item, _ in missing])
+    for item, part in missing:
+        _get(item, part, folder)
+    return [folder / part.target for _, part in wanted]
+
+
+def _require_accepted_terms(assets: Sequence[Asset]) -> None:
+    terms: dict[str, list[str]] = {}
+    for item in assets:
+        if item.terms is not None:
+            terms.setdefault(item.terms, []).append(item.name)
+    if terms:
+        listed = " ".join(f"{', '.join(dict.fromkeys(names))}: “{text}”" for text, names in terms.items())
+        raise ConfigError(f"{listed} If you agree, add --accept-terms.")
+
+
+def _get(item: Asset, part: Download, folder: Path) -> None:
+    problems = []
+    for address in part.addresses:
+        try:
+            return _get_from(address, part, folder / part.target)
+        except DataError as problem:
+            problems.append(str(problem))
+    raise DataError(
+        f"{' '.join(problems)} {item.name} ({item.what}) is described at {item.home}; "
+        f"import a copy obtained by other means with '{item.import_hint}'."
+    )
+
+
+def _get_from(address: str, part: Download, target: Path) -> None:
+    if part.kind == "file":
+        return download(address, target, checksum=part.sha256)
+    archive = target.with_name(f"{target.name}.{part.kind}")
+    if not archive.exists():
+        download(address, archive, checksum=part.sha256)
+    try:
+        unpack(archive, target, kind=part.kind, inside=part.inside)
+    except DataError:
+        archive.unlink()  # so that the next call downloads it again
+        raise
+    archive.unlink()
+    return None

@@ -1,7 +1,7 @@
 """Categories: the class of each object name, `category_mapping.tsv`.
 
-A header names the columns. Two are read: `raw_category` (an object's name, each once) and `mpcat40` (one of
-some 40 classes).
+The first line names the columns. Two are read: `raw_category` (an object name, unique) and `mpcat40` (one of
+about 40 classes).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def read_categories(file: Path) -> dict[str, str]:
     for column in (NAME, CLASS):
         if column not in header:
             raise DataError(
-                f"{file}: line 1 names no column {column!r}; expected a header, with tabs between names."
+                f"{file}: line 1 has no column {column!r}; expected a header line separated by tabs."
             )
     name_at, class_at = header.index(NAME), header.index(CLASS)
     categories: dict[str, str] = {}
@@ -34,12 +34,12 @@ def read_categories(file: Path) -> dict[str, str]:
         name, category = row[name_at], row[class_at]
         for column, value in ((NAME, name), (CLASS, category)):
             if not value.strip():
-                raise DataError(f"{where}: column {column!r} is empty; expected a text.")
+                raise DataError(f"{where}: column {column!r} is empty; expected text.")
         if name in categories:
-            raise DataError(f"{where}: column {NAME!r} holds {name!r} for the second time; expected it once.")
+            raise DataError(f"{where}: column {NAME!r} repeats {name!r}; expected unique names.")
         categories[name] = category
     if not categories:
-        raise DataError(f"{file}: holds no category after its header.")
+        raise DataError(f"{file}: has no rows after the header.")
     return categories
 
 

@@ -23,23 +23,23 @@ SUFFIX = "_connectivity.json"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connectivity:
-    """The viewpoints of one house, which of them one can walk between and which see each other.
+    """The viewpoints of one house and two relations between them: walkable and visible.
 
-    Walking is symmetric; seeing need not be; no viewpoint is related to itself. Shapes: N viewpoints.
+    `unobstructed` is symmetric, `visible` need not be; both are False on the diagonal. Shapes: N viewpoints.
     """
 
     scan: str
     viewpoints: tuple[str, ...]
     positions: NDArray[np.float64]  # (N, 3) metres, z up
-    heights: NDArray[np.float64]  # (N,) metres of the camera above its floor
-    unobstructed: NDArray[np.bool_]  # (N, N) True where one can walk straight
+    heights: NDArray[np.float64]  # (N,) metres, camera above the floor
+    unobstructed: NDArray[np.bool_]  # (N, N) True where a walker can go straight from one to the other
     visible: NDArray[np.bool_]  # (N, N) [a, b] True where a sees b
 
 
 def connectivity_files(folder: Path) -> list[Path]:
     """The connectivity files of a folder, sorted by name."""
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder.")
+        raise DataError(f"{folder}: folder not found.")
     files = sorted(folder.glob("*" + SUFFIX))
     if not files:
         raise DataError(f"{folder}: has no file named <scan>{SUFFIX}.")
@@ -49,24 +49,24 @@ def connectivity_files(folder: Path) -> list[Path]:
 def read_connectivity(file: Path) -> Connectivity:
     """Read and check one house."""
     if not file.name.endswith(SUFFIX):
-        raise DataError(f"{file}: the name of a connectivity file ends with {SUFFIX}.")
+        raise DataError(f"{file}: expected a file name that ends with {SUFFIX}.")
     rows = records(file, read_json(file), "viewpoint")
     if not rows:
-        raise DataError(f"{file}: holds no viewpoint.")
-    names = [row.text("image_id") for row in rows]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(f"{file}: field 'image_id' must be unique; found more than once: {shortlist(twice)}.")
-    keep = np.array([row.truth("included") for row in rows])
+        raise DataError(f"{file}: contains no viewpoints.")
+    names = [row.string("image_id") for row in rows]
+    duplicates = [name for name, count in Counter(names).items() if count > 1]
+    if duplicates:
+        raise DataError(
+            f"{file}: field 'image_id' must be unique; found more than once: {shortlist(duplicates)}."
+        )
+    keep = np.array([row.boolean("included") for row in rows])
     poses = np.array([row.numbers("pose", 16) for row in rows])
     unobstructed = _relation(rows, "unobstructed", keep)
     one_way = np.argwhere(unobstructed & ~unobstructed.T)
     included = tuple(name for name, kept in zip(names, keep, strict=True) if kept)
     if len(one_way):
         edges = [f"{included[a]} to {included[b]}" for a, b in one_way]
-        raise DataError(
-            f"{file}: field 'unobstructed' must hold in both directions; these do not: {shortlist(edges)}."
-        )
+        raise DataError(f"{file}: field 'unobstructed' must be symmetric; one-way edges: {shortlist(edges)}.")
     return Connectivity(
         scan=file.name.removesuffix(SUFFIX),
         viewpoints=included,
@@ -101,6 +101,6 @@ def write_connectivity(file: Path, house: Connectivity) -> None:
 
 
 def _relation(rows: Sequence[Record], field: str, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    relation = np.array([row.truths(field, len(rows)) for row in rows])[np.ix_(keep, keep)]
+    relation = np.array([row.booleans(field, len(rows)) for row in rows])[np.ix_(keep, keep)]
     np.fill_diagonal(relation, False)
     return relation

@@ -1,7 +1,7 @@
-"""Downloading one file: resumed after a break, checked, and there only when it is whole.
+"""Downloading one file over HTTP: resumed after an interruption, checked, and moved into place when complete.
 
-What has arrived lies in `<file>.part`; `<file>.part.json` says which version of which address it is the
-beginning of, so that parts of two versions are never joined.
+Partial data is in `<file>.part`; `<file>.part.json` records its URL and version, so that parts of two
+versions are never joined.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from babywalk.common.files import read_json, sha256, write_json
 from babywalk.common.progress import byte_progress
 
 _BLOCK = 1 << 18
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})  # what a server may answer now and not later
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})  # statuses worth a retry
 _PAGE = re.compile(rb"\s*<(!doctype\s+html|html)", re.IGNORECASE)
 
 
-class _PassingError(Exception):
-    """A failure that may be gone at the next attempt; what has arrived is kept."""
+class _TransientError(Exception):
+    """A failure worth a retry; partial data is kept."""
 
 
 def download(
@@ -36,11 +36,11 @@ def download(
     file: Path,
     *,
     checksum: str | None = None,
-    timeout: float = 30.0,  # seconds without a byte
+    timeout: float = 30.0,  # seconds without data
     attempts: int = 5,
     pause: float = 1.0,  # seconds before the second attempt, doubled before each further one
 ) -> None:
-    """Fetch `address` into `file`, going on with what an earlier call has left; `checksum` is a SHA-256."""
+    """Download `address` to `file`, resuming an earlier partial download; `checksum` is a SHA-256."""
     _check_scheme(address)
     part = _Part.of(address, file)
     try:
@@ -49,16 +49,16 @@ def download(
             try:
                 _fetch(part, timeout)
                 break
-            except _PassingError as why:
+            except _TransientError as why:
                 if attempt == attempts:
-                    kept = " What has arrived is kept: the same command goes on from there."
-                    hint = kept if part.run_config()[0] else ""
+                    kept = " Partial data is kept; run the same command again to resume."
+                    hint = kept if part.state()[0] else ""
                     raise DataError(f"{address}: {why}; gave up after {attempts} attempts.{hint}") from None
                 time.sleep(pause * 2 ** (attempt - 1))
         if checksum is not None and (found := sha256(part.data)) != checksum:
             part.remove()
             raise DataError(
-                f"{address}: has SHA-256 {found}; expected {checksum}. What was downloaded has been removed."
+                f"{address}: has SHA-256 {found}; expected {checksum}. The downloaded data was removed."
             )
         part.data.replace(file)
         part.remove()
@@ -68,60 +68,60 @@ def download(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The beginning of a file that is being downloaded, and the note beside it."""
+    """A partial download and the record of its URL and version."""
 
     address: str
     data: Path
-    note: Path
+    record: Path
 
     @classmethod
     def of(cls, address: str, file: Path) -> _Part:
         return cls(address, file.with_name(file.name + ".part"), file.with_name(file.name + ".part.json"))
 
-    def run_config(self) -> tuple[int, str]:
-        """How many bytes are there, and the version they belong to; (0, "") where one has to start afresh."""
+    def state(self) -> tuple[int, str]:
+        """The number of bytes present and their version; (0, "") if they cannot be resumed."""
         try:
-            note = read_json(self.note)
+            record = read_json(self.record)
             size = self.data.stat().st_size
         except (DataError, OSError):
             return 0, ""
-        if not isinstance(note, dict) or note.get("address") != self.address:
+        if not isinstance(record, dict) or record.get("address") != self.address:
             return 0, ""
-        version = note.get("version")
+        version = record.get("version")
         return (size, version) if isinstance(version, str) and version else (0, "")
 
     def start(self, version: str) -> None:
-        """Forget what is there, and note the version that now follows."""
+        """Discard partial data and record the version that is about to be downloaded."""
         self.remove()
-        write_json(self.note, {"address": self.address, "version": version})
+        write_json(self.record, {"address": self.address, "version": version})
 
     def remove(self) -> None:
-        """Remove what is there."""
+        """Remove partial data and its record."""
         self.data.unlink(missing_ok=True)
-        self.note.unlink(missing_ok=True)
+        self.record.unlink(missing_ok=True)
 
 
 def _fetch(part: _Part, timeout: float) -> None:
-    """One attempt: add to the part until it is whole."""
-    have, version = part.run_config()
+    """One attempt: append to the partial file until it is complete."""
+    have, version = part.state()
     with _open(part, have, version, timeout) as response:
         block = _read(response)
         if have and response.status == 206:
             total = _continues(response.headers, have)
             if total is None:
                 part.remove()
-                raise _PassingError("the server sent another range than was asked for")
+                raise _TransientError("the server sent a different range than requested")
         elif response.status == 200:
-            # The whole file: there was nothing yet, it has changed since, or this server cannot resume.
+            # The whole file: nothing was present, the file has changed, or the server cannot resume.
             if response.headers.get_content_type() == "text/html" or _PAGE.match(block):
                 raise DataError(
-                    f"{part.address}: answered with a web page in place of the file; the link may be dead."
+                    f"{part.address}: returned a web page instead of the file; the link may be dead."
                 )
             have, total = 0, _length(response.headers)
             part.start(_version(response.headers))
         else:
             raise DataError(
-                f"{part.address}: answered {response.status} ({response.reason}); expected a file."
+                f"{part.address}: returned status {response.status} ({response.reason}); expected a file."
             )
         _receive(part, response, block, have, total)
 
@@ -134,18 +134,18 @@ def _open(part: _Part, have: int, version: str, timeout: float) -> Any:
         return _opener().open(request.Request(part.address, headers=headers), timeout=timeout)
     except HTTPError as error:
         with error:
-            answer = f"answered {error.code} ({error.reason})"
-            if error.code == 416:  # asked to go on behind the end of the file
+            answer = f"returned status {error.code} ({error.reason})"
+            if error.code == 416:  # the requested range starts after the end of the file
                 part.remove()
-            if error.code in _PASSING or error.code == 416:
-                raise _PassingError(answer) from None
+            if error.code in _TRANSIENT or error.code == 416:
+                raise _TransientError(answer) from None
             raise DataError(f"{part.address}: {answer}; the link may be dead.") from None
     except URLError as error:
         if isinstance(error.reason, ssl.SSLCertVerificationError):
-            raise DataError(f"{part.address}: its certificate is not trusted ({error.reason}).") from None
-        raise _PassingError(f"no connection ({error.reason})") from None
+            raise DataError(f"{part.address}: the certificate is not trusted ({error.reason}).") from None
+        raise _TransientError(f"no connection ({error.reason})") from None
     except (HTTPException, OSError) as error:
-        raise _PassingError(f"no connection ({_why(error)})") from None
+        raise _TransientError(f"no connection ({_why(error)})") from None
 
 
 def _receive(part: _Part, response: Any, block: bytes, have: int, total: int | None) -> None:
@@ -156,18 +156,18 @@ def _receive(part: _Part, response: Any, block: bytes, have: int, total: int | N
             bar.update(len(block))
             block = _read(response)
     if total is not None and have != total:
-        raise _PassingError(f"the connection broke after {have:,} of {total:,} bytes")
+        raise _TransientError(f"connection lost after {have:,} of {total:,} bytes")
 
 
 def _read(response: Any) -> bytes:
     try:
         return bytes(response.read(_BLOCK))
     except (HTTPException, OSError) as error:
-        raise _PassingError(f"the connection broke ({_why(error)})") from None
+        raise _TransientError(f"connection lost ({_why(error)})") from None
 
 
 def _opener() -> request.OpenerDirector:
-    """What opens http and https addresses, and nothing else: urllib's usual one also opens files and FTP."""
+    """An opener for http and https only; urllib's default one also opens files and FTP."""
     opener = request.OpenerDirector()
     for handler in (
         request.ProxyHandler(),
@@ -183,24 +183,24 @@ def _opener() -> request.OpenerDirector:
 
 
 class _Redirects(request.HTTPRedirectHandler):
-    """Redirects are followed, but never from a safe connection to an open one."""
+    """Follows redirects, but never from https to http."""
 
     def redirect_request(
         self, req: request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> request.Request | None:
         _check_scheme(newurl)
         if req.type == "https" and urlsplit(newurl).scheme != "https":
-            raise DataError(f"{req.full_url}: leads to {newurl}, which is not a safe connection.")
+            raise DataError(f"{req.full_url}: redirects to {newurl}, which is not https.")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _check_scheme(address: str) -> None:
     if urlsplit(address).scheme not in ("http", "https"):
-        raise DataError(f"{address}: only http and https addresses can be downloaded.")
+        raise DataError(f"{address}: unsupported URL; expected http or https.")
 
 
 def _version(headers: HTTPMessage) -> str:
-    """What names this version of the file in If-Range, where only a strong tag or a date may stand."""
+    """The version for If-Range: a strong ETag or a date, or empty."""
     tag = str(headers.get("ETag", ""))
     return tag if tag.startswith('"') else str(headers.get("Last-Modified", ""))
 
@@ -211,7 +211,7 @@ def _length(headers: HTTPMessage) -> int | None:
 
 
 def _continues(headers: HTTPMessage, have: int) -> int | None:
-    """The size of the whole file, if what is sent goes on where the part ends."""
+    """The size of the whole file, if the sent range starts where the partial data ends."""
     match = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", headers.get("Content-Range", ""))
     if match is None:
         return None

@@ -1,9 +1,9 @@
 """Fine-Grained R2R: which part of an instruction describes which part of the path, `FGR2R_<split>.json`.
 
-An R2R record with two fields more: `new_instructions`, a Python literal in a string (per instruction its
-sub-instructions, each a list of lower-case words), and `chunk_view` (per instruction, per sub-instruction,
-the [first, last] viewpoint, counted from 1). Where people annotated fewer instructions than the record has
-(val_seen: path 757, three of four), both fields leave out the last ones; here these have no sub-instructions.
+An R2R record with two more fields: `new_instructions`, a Python literal in a string (per instruction its
+sub-instructions, each a list of lower-case words), and `chunk_view` (per instruction and sub-instruction, the
+[first, last] viewpoint, counted from 1). Where fewer instructions are annotated than the record has
+(val_seen: path 757, three of four), both fields omit the last ones; these have no sub-instructions here.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from babywalk.common.files import read_json, write_json
 
 WORDS, CHUNKS = "new_instructions", "chunk_view"
 
-_LONGEST = 100_000  # characters of a literal; the longest in val_seen has 1,309
+_MAX_LITERAL = 100_000  # characters; the longest in val_seen has 1,309
 _NESTED = "a Python literal: per instruction a list of sub-instructions, each a list of words"
 
 
 @dataclass(frozen=True, slots=True)
 class SubInstruction:
-    """A part of an instruction and the stretch of path that it describes."""
+    """A part of an instruction and the stretch of path it describes."""
 
     words: tuple[str, ...]  # never empty
     first: int  # index into the walk's path, from 0
@@ -35,18 +35,17 @@ class SubInstruction:
 
 @dataclass(frozen=True, slots=True)
 class FineGrainedWalk:
-    """A walk with its instructions taken apart, as many `steps` as instructions.
+    """A walk with the sub-instructions of each instruction.
 
-    In val_seen a part begins where the one before ends, and together they cover the path; files where it is
-    otherwise are read all the same.
+    In the published val_seen, sub-instructions are contiguous and cover the path; this is not required.
     """
 
     walk: Walk
-    steps: tuple[tuple[SubInstruction, ...], ...]  # empty for an instruction that nobody annotated
+    steps: tuple[tuple[SubInstruction, ...], ...]  # one per instruction; empty where it is not annotated
 
 
 def fine_grained_file(folder: Path, split: str) -> Path:
-    """Where a split lies in a folder of raw Fine-Grained R2R files."""
+    """The file of a split in a folder of raw Fine-Grained R2R files."""
     return folder / f"FGR2R_{split}.json"
 
 
@@ -97,9 +96,9 @@ def _steps(record: Record, words: list[list[str]], chunks: Any, length: int) -> 
 
 
 def _words(record: Record) -> list[list[list[str]]]:
-    text = record.text(WORDS)
-    if len(text) > _LONGEST:
-        raise record.wrong(WORDS, f"a literal of at most {_LONGEST:,} characters")
+    text = record.string(WORDS)
+    if len(text) > _MAX_LITERAL:
+        raise record.wrong(WORDS, f"a literal of at most {_MAX_LITERAL:,} characters")
     try:
         value: Any = ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

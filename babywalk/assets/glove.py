@@ -1,8 +1,8 @@
 """GloVe: a vector for each word of a vocabulary, `train_vocab.txt` beside `train_glove.npy`.
 
-Line i of the text is the word of row i of the array, nothing is shifted: the first lines are the special
-words `<PAD>`, `<UNK>` and `<EOS>`, and they have rows like any other (small numbers, not zeros). A word may
-hold a space: the R2R vocabulary has `. .` on line 832.
+Line i of the text is the word of row i of the array. The first lines are the special words `<PAD>`, `<UNK>`
+and `<EOS>`, whose rows hold small numbers, not zeros. A word may contain a space: the R2R vocabulary has
+`. .` on line 832.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from babywalk.common.files import atomic_write, write_text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordVectors:
-    """Words, each once, and their vectors. Shapes: V words, D numbers."""
+    """Unique words and their vectors. Shapes: V words, D dimensions."""
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]  # (V, D), all finite
 
 
 def read_glove(vocab: Path, array: Path) -> WordVectors:
-    """Read and check a vocabulary and the array that goes with it."""
+    """Read and check a vocabulary and its array."""
     words = lines(vocab)
     empty = [f"line {number}" for number, word in enumerate(words, start=1) if not word.strip()]
     if empty:
-        raise DataError(f"{vocab}: expected a word on every line; there is none on {shortlist(empty)}.")
-    twice = [repr(word) for word, count in Counter(words).items() if count > 1]
-    if twice:
-        raise DataError(f"{vocab}: words must be unique; found more than once: {shortlist(twice)}.")
+        raise DataError(f"{vocab}: expected a word on every line; empty: {shortlist(empty)}.")
+    duplicates = [repr(word) for word, count in Counter(words).items() if count > 1]
+    if duplicates:
+        raise DataError(f"{vocab}: words must be unique; found more than once: {shortlist(duplicates)}.")
     vectors = _read_array(array)
     if vectors.shape[0] != len(words):
         raise DataError(
@@ -53,20 +53,20 @@ def write_glove(vocab: Path, array: Path, vectors: WordVectors) -> None:
 
 def _read_array(file: Path) -> NDArray[np.float32]:
     if not file.is_file():
-        raise DataError(f"{file}: there is no such file.")
+        raise DataError(f"{file}: file not found.")
     try:
-        # Mapped, the size that the header promises is checked against the file before memory is taken for it;
-        # arrays of Python objects are refused.
+        # Mapping checks the size in the header against the file before memory is allocated, and rejects
+        # arrays of Python objects.
         stored = np.lib.format.open_memmap(file, mode="r")
     except (ValueError, OSError, EOFError) as error:
-        raise DataError(f"{file}: is not a NumPy array file of numbers ({error}).") from None
+        raise DataError(f"{file}: is not a NumPy file of numbers ({error}).") from None
     if stored.ndim != 2 or stored.dtype.kind != "f" or stored.dtype.itemsize != 4:
         raise DataError(
             f"{file}: holds {stored.dtype.name} of shape {stored.shape}; "
-            "expected float32 with a row for each word."
+            "expected float32 with one row per word."
         )
     vectors = np.array(stored, np.float32, order="C")
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(bad):
-        raise DataError(f"{file}: expected finite numbers; row {shortlist(bad, 1)} holds NaN or infinity.")
+        raise DataError(f"{file}: row {shortlist(bad, 1)} contains NaN or infinity.")
     return vectors

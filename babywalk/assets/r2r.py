@@ -1,8 +1,8 @@
-"""R2R: described walks, `R2R_<split>.json`.
+"""R2R: paths with instructions, `R2R_<split>.json`.
 
-A list of `{scan, path_id, path[viewpoint], heading, distance, instructions[]}`. In a test split the path
-is its first viewpoint alone and there is no distance: where the walk leads is the publisher's secret.
-R4R, R6R and R8R files have the same format.
+A list of `{scan, path_id, path[viewpoint], heading, distance, instructions[]}`. In a test split the goals are
+not published: the path is the start alone, and there is no distance. R4R, R6R and R8R files have the same
+format.
 """
 
 from __future__ import annotations
@@ -20,38 +20,45 @@ from babywalk.common.files import read_json, write_json
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A path through a house and what people said to describe it."""
+    """A path through a house and the instructions that describe it."""
 
     scan: str
     path_id: int
-    path: tuple[str, ...]  # viewpoint ids; the first alone in a test split
+    path: tuple[str, ...]  # viewpoint ids; only the start if the goal is not published
     heading: float  # radians at the start, 0 along +y, clockwise
     instructions: tuple[str, ...]
-    distance: float | None = None  # metres, None in a test split
+    distance: float | None = None  # metres from start to goal, None if not published
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether the goal is published; if not, the record is a start alone, without a distance."""
+        return len(self.path) > 1 or self.distance is not None
 
 
 def r2r_file(folder: Path, split: str) -> Path:
-    """Where a split lies in a folder of raw R2R files."""
+    """The file of a split in a folder of raw R2R files."""
     return folder / f"R2R_{split}.json"
 
 
 def read_walks(file: Path) -> list[Walk]:
     """Read and check one split."""
     walks = [read_walk(record) for record in records(file, read_json(file))]
-    twice = [path_id for path_id, count in Counter(walk.path_id for walk in walks).items() if count > 1]
-    if twice:
-        raise DataError(f"{file}: field 'path_id' must be unique; found more than once: {shortlist(twice)}.")
+    duplicates = [path_id for path_id, count in Counter(walk.path_id for walk in walks).items() if count > 1]
+    if duplicates:
+        raise DataError(
+            f"{file}: field 'path_id' must be unique; found more than once: {shortlist(duplicates)}."
+        )
     return walks
 
 
 def read_walk(record: Record) -> Walk:
     """Read and check one record."""
     return Walk(
-        scan=record.text("scan"),
-        path_id=record.whole("path_id"),
-        path=tuple(record.texts("path")),
+        scan=record.string("scan"),
+        path_id=record.integer("path_id"),
+        path=tuple(record.strings("path")),
         heading=record.number("heading"),
-        instructions=tuple(record.texts("instructions")),
+        instructions=tuple(record.strings("instructions")),
         distance=record.number("distance") if "distance" in record.fields else None,
     )
 

@@ -1,4 +1,4 @@
-"""Checking one raw record: every error names file, record and field, and says what was expected."""
+"""Reading the fields of a raw record; every error names file, record, field and what was expected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 from babywalk.common.errors import DataError
 from babywalk.common.files import read_text
 
-_LARGEST = sys.float_info.max
+_MAX_FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,37 +19,37 @@ class Record:
     """One JSON object of a file, read field by field."""
 
     file: Path
-    name: str  # how a user finds it: "record 3", "viewpoint 'a1'"
+    name: str  # for error messages: "record 3", "viewpoint 'a1'"
     fields: dict[str, Any]
 
     @classmethod
     def of(cls, file: Path, name: str, value: object) -> Record:
-        """A record over a value that must be a JSON object."""
+        """A record of a JSON value, which must be an object."""
         if not isinstance(value, dict):
             raise DataError(f"{file}: {name} is {_short(value)}; expected an object.")
         return cls(file, name, value)
 
     def wrong(self, field: str, expected: str) -> DataError:
-        """The error for a field that does not hold what its format promises."""
+        """The error for a field that is missing or invalid."""
         if field not in self.fields:
             return DataError(f"{self.file}: {self.name} has no field {field!r}; expected {expected}.")
         found = _short(self.fields[field])
         return DataError(f"{self.file}: {self.name}: field {field!r} is {found}; expected {expected}.")
 
-    def text(self, field: str) -> str:
-        """A string that is not empty."""
+    def string(self, field: str) -> str:
+        """A non-empty string."""
         value = self.fields.get(field)
         if not isinstance(value, str) or not value:
-            raise self.wrong(field, "a text")
+            raise self.wrong(field, "a string")
         return value
 
-    def whole(self, field: str) -> int:
-        """A whole number; digits in a string are accepted, as some releases write them."""
+    def integer(self, field: str) -> int:
+        """An integer; a string of digits is accepted too, because some releases have it."""
         value = self.fields.get(field)
         if isinstance(value, str) and value.isdecimal() and len(value) < 20:
             return int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise self.wrong(field, "a whole number")
+            raise self.wrong(field, "an integer")
         return value
 
     def number(self, field: str) -> float:
@@ -59,7 +59,7 @@ class Record:
             raise self.wrong(field, "a finite number")
         return float(value)
 
-    def truth(self, field: str) -> bool:
+    def boolean(self, field: str) -> bool:
         """True or false."""
         value = self.fields.get(field)
         if not isinstance(value, bool):
@@ -67,17 +67,17 @@ class Record:
         return value
 
     def items(self, field: str, expected: str) -> list[Any]:
-        """A list of anything; what is in it is the caller's to check."""
+        """A list with unchecked items."""
         value = self.fields.get(field)
         if not isinstance(value, list):
             raise self.wrong(field, expected)
         return value
 
-    def wholes(self, field: str) -> list[int]:
-        """A list of whole numbers, perhaps empty."""
-        value = self.items(field, "a list of whole numbers")
+    def integers(self, field: str) -> list[int]:
+        """A list of integers, possibly empty."""
+        value = self.items(field, "a list of integers")
         if not set(map(type, value)) <= {int}:
-            raise self.wrong(field, "a list of whole numbers")
+            raise self.wrong(field, "a list of integers")
         return value
 
     def numbers(self, field: str, count: int) -> list[float]:
@@ -87,41 +87,41 @@ class Record:
             raise self.wrong(field, f"{count} finite numbers")
         return [float(item) for item in value]
 
-    def truths(self, field: str, count: int) -> list[bool]:
+    def booleans(self, field: str, count: int) -> list[bool]:
         """A list of `count` booleans."""
         value = self.items(field, f"{count} booleans")
         if len(value) != count or not set(map(type, value)) <= {bool}:
             raise self.wrong(field, f"{count} booleans, one per viewpoint of the file")
         return value
 
-    def texts(self, field: str) -> list[str]:
-        """A list of at least one text, none empty."""
-        value = self.items(field, "a list of texts")
+    def strings(self, field: str) -> list[str]:
+        """A non-empty list of non-empty strings."""
+        value = self.items(field, "a list of strings")
         if not value or not all(isinstance(item, str) and item.strip() for item in value):
-            raise self.wrong(field, "a list of at least one text, none of them empty")
+            raise self.wrong(field, "a non-empty list of non-empty strings")
         return value
 
 
 def records(file: Path, value: object, what: str = "record") -> Sequence[Record]:
     """The objects of a JSON list, numbered from 0 for error messages."""
     if not isinstance(value, list):
-        raise DataError(f"{file}: holds {_short(value)}; expected a list of {what}s.")
+        raise DataError(f"{file}: contains {_short(value)}; expected a list of {what}s.")
     return [Record.of(file, f"{what} {index}", item) for index, item in enumerate(value)]
 
 
 def lines(file: Path) -> list[str]:
-    """The lines of a text file without their ends, which may be those of Unix or of Windows."""
+    """The lines of a text file without their line ends (LF or CRLF)."""
     text = read_text(file).removesuffix("\n")
     return [line.removesuffix("\r") for line in text.split("\n")] if text else []
 
 
 def _is_finite(value: Any) -> TypeGuard[float]:
-    # Whole numbers beyond the range of a float are legal JSON.
-    return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST
+    # JSON allows integers beyond the range of a float.
+    return type(value) in (int, float) and -_MAX_FLOAT <= value <= _MAX_FLOAT
 
 
 def _short(value: object) -> str:
-    """A value as an error message shows it: never more than a few words."""
+    """A value shortened for an error message."""
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, dict):

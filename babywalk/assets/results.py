@@ -1,7 +1,7 @@
-"""Results: what an agent walked, as the R2R leaderboard reads it.
+"""Results: trajectories in the format of the R2R leaderboard.
 
 A list of `{"instr_id": "4332_0", "trajectory": [["viewpoint", heading, elevation], ...]}`; a plain list of
-viewpoints is common too and is read as well.
+viewpoints is read too.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ class Answer:
 
     id: str
     path: tuple[str, ...]  # viewpoint ids
-    facing: tuple[tuple[float, float], ...] | None = None  # heading and elevation at each; None if not told
+    facing: tuple[tuple[float, float], ...] | None = None  # heading and elevation at each; None if not given
 
 
 def read_results(file: Path) -> list[Answer]:
-    """Read and check a result file; that its answers fit a task is for whoever knows the task."""
+    """Read and check a result file; whether its answers match a task is not checked here."""
     return [_answer(record) for record in records(file, read_json(file), "answer")]
 
 
 def write_results(file: Path, answers: Iterable[Answer]) -> None:
-    """Write a result file: with headings where they are known, plain viewpoints where not."""
+    """Write a result file; answers without headings are plain lists of viewpoints."""
     write_json(
         file, [{"instr_id": answer.id, "trajectory": _trajectory(answer)} for answer in answers], indent=None
     )
@@ -39,11 +39,11 @@ def write_results(file: Path, answers: Iterable[Answer]) -> None:
 def _answer(record: Record) -> Answer:
     steps = record.items("trajectory", "a list of viewpoints")
     if all(isinstance(step, str) for step in steps):
-        return Answer(record.text("instr_id"), tuple(steps))
+        return Answer(record.string("instr_id"), tuple(steps))
     if not all(_is_pose(step) for step in steps):
         raise record.wrong("trajectory", 'viewpoints, or ["viewpoint", heading, elevation] at each step')
     return Answer(
-        id=record.text("instr_id"),
+        id=record.string("instr_id"),
         path=tuple(step[0] for step in steps),
         facing=tuple((float(step[1]), float(step[2])) for step in steps),
     )

@@ -1,7 +1,7 @@
-"""Room classes: in which kind of room a viewpoint stands, two text files per split.
+"""Room classes: the kind of room of each viewpoint, two text files per split.
 
 `<split>_room_pano_image.txt` has lines like `./data/mp_sb/<scan>/<viewpoint>.jpg`; the same line of
-`<split>_room_pano_label.txt` has the number of a class, from 1. The publisher does not name the classes.
+`<split>_room_pano_label.txt` is a class, an integer from 1. The publisher does not name the classes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PREFIX = "./data/mp_sb"
 def read_rooms(folder: Path) -> dict[tuple[str, str], int]:
     """Read and check every split of a folder: (scan, viewpoint) to class."""
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder.")
+        raise DataError(f"{folder}: folder not found.")
     files = sorted(folder.glob("*" + IMAGES))
     if not files:
         raise DataError(f"{folder}: has no file named <split>{IMAGES}.")
@@ -38,7 +38,7 @@ def read_rooms(folder: Path) -> dict[tuple[str, str], int]:
             if rooms.setdefault(place, room) != room:
                 raise DataError(
                     f"{labels}: line {number} is {room} for scan {place[0]!r}, viewpoint {place[1]!r}; "
-                    f"expected {rooms[place]}, the class that an earlier line gives it."
+                    f"expected {rooms[place]}, as in an earlier line."
                 )
     return rooms
 
@@ -60,5 +60,5 @@ def _place(line: str, where: str) -> tuple[str, str]:
 def _class(line: str, where: str) -> int:
     text = line.strip()
     if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
-        raise DataError(f"{where} is {line!r}; expected a class, a whole number from 1.")
+        raise DataError(f"{where} is {line!r}; expected a class, an integer from 1.")
     return int(text)

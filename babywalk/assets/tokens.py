@@ -1,7 +1,7 @@
-"""Words of an instruction, by the rule that the R2R data set established.
+"""The tokeniser of the R2R data set, on which all published word counts are based.
 
-The text is split at runs of non-word characters; punctuation is kept, and singled out character by
-character unless it is a run of periods. Every word count of the field rests on this rule.
+The text is split at runs of non-word characters. Punctuation is kept, one token per character, except that a
+run of periods is one token.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""View features: what an image network made of each view, one TSV row per panorama.
+"""View features: the output of an image network for each view, one TSV row per panorama.
 
 No header; columns `scanId viewpointId image_w image_h vfov features`, the last being base64 of 36 rows of
-little-endian float32 numbers. How wide a row is depends on the network (ResNet-152: 2048), so the width is
-read from the data.
+little-endian float32 numbers. The number of dimensions depends on the network (ResNet-152: 2048) and is read
+from the data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VIEWS = 36
 CAMERA = b"640\t480\t60"  # width and height in pixels, vertical field of view in degrees
 
 _FLOATS = np.dtype("<f4")
-_BUFFER = 1 << 20  # rows are long: with the default of 8 kB each is put together from dozens of pieces
+_BUFFER = 1 << 20  # bytes; rows are long, the default of 8 kB is slow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,15 +32,15 @@ class Panorama:
 
     scan: str
     viewpoint: str
-    views: NDArray[np.float32]  # (36, D), all finite; read-only where it was read from a file
+    views: NDArray[np.float32]  # (36, D), all finite; read-only if read from a file
 
 
 def read_view_features(file: Path) -> Iterator[Panorama]:
-    """Read and check a file row by row; only the current row is in memory."""
+    """Read and check a file row by row; only one row is in memory at a time."""
     try:
         lines = file.open("rb", buffering=_BUFFER)
     except FileNotFoundError:
-        raise DataError(f"{file}: there is no such file.") from None
+        raise DataError(f"{file}: file not found.") from None
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror}).") from None
     seen: set[tuple[str, str]] = set()
@@ -52,13 +52,13 @@ def read_view_features(file: Path) -> Iterator[Panorama]:
             if name in seen:
                 raise DataError(
                     f"{file}: line {number}: scan {name[0]!r}, viewpoint {name[1]!r} "
-                    "stands in an earlier line too; expected one line for each viewpoint."
+                    "is a duplicate; expected one line per viewpoint."
                 )
             seen.add(name)
             width = panorama.views.shape[1]
             yield panorama
     if width is None:
-        raise DataError(f"{file}: is empty; expected one line for each viewpoint.")
+        raise DataError(f"{file}: is empty; expected one line per viewpoint.")
 
 
 def write_view_features(file: Path, panoramas: Iterable[Panorama]) -> None:
@@ -77,7 +77,7 @@ def _panorama(line: bytes, where: str, width: int | None) -> Panorama:
         raise DataError(f"{where} has {len(columns)} columns; expected {expected}.")
     scan, viewpoint, *camera, features = columns
     if not all(value.isdigit() for value in camera):
-        raise DataError(f"{where}: image_w, image_h and vfov must be whole numbers, as in 640, 480 and 60.")
+        raise DataError(f"{where}: image_w, image_h and vfov must be integers, for example 640, 480 and 60.")
     return Panorama(
         scan=_name(scan, where, "scanId"),
         viewpoint=_name(viewpoint, where, "viewpointId"),
@@ -100,21 +100,21 @@ def _views(text: bytes, where: str, width: int | None) -> NDArray[np.float32]:
         data = binascii.a2b_base64(text)
     except binascii.Error:
         data = b""
-    # The decoder skips what is not base64; then the text is longer than its bytes explain.
+    # The decoder skips invalid characters; then the text is longer than its bytes require.
     if not data or len(text) != 4 * -(-len(data) // 3):
-        raise DataError(f"{where}: column 'features' is not base64; the line may have been cut short.")
+        raise DataError(f"{where}: column 'features' is not base64; the line may be truncated.")
     row = VIEWS * _FLOATS.itemsize
     if len(data) % row:
         raise DataError(
-            f"{where}: column 'features' holds {len(data)} bytes; "
+            f"{where}: column 'features' has {len(data)} bytes; "
             f"expected float32 numbers for {VIEWS} views, a multiple of {row} bytes."
         )
     if width is not None and len(data) != width * row:
         raise DataError(
-            f"{where}: column 'features' holds {len(data) // row} numbers for each view; "
-            f"expected {width}, as in the lines before."
+            f"{where}: column 'features' has {len(data) // row} dimensions per view; "
+            f"expected {width}, as in the previous lines."
         )
     views = np.frombuffer(data, _FLOATS).reshape(VIEWS, -1).astype(np.float32, copy=False)
     if not np.isfinite(views).all():
-        raise DataError(f"{where}: column 'features' holds NaN or infinity; expected finite numbers.")
+        raise DataError(f"{where}: column 'features' contains NaN or infinity; expected finite numbers.")
     return views

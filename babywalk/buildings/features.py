@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from babywalk.assets.layout import FEATURES
-from babywalk.assets.manifest import component, read_manifest
+from babywalk.assets.data_directory import FEATURES, component, read_manifest
 from babywalk.assets.records import Record
 from babywalk.assets.view_features import Panorama
 from babywalk.buildings.houses import Houses
@@ -143,12 +142,12 @@ def open_source(data: Path, name: str, houses: Houses) -> Source:
     folder = data / FEATURES / name
     manifest = read_manifest(folder)
     facts = Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
-    if facts.text("viewpoints") != houses.key:
+    if facts.string("viewpoints") != houses.key:
         raise DataError(f"{folder}: was converted for other houses than this directory has. Import it again.")
     return Source(
         name=name,
-        views=_map(folder / "views.npy", (len(houses.names), VIEWS, facts.whole("width"))),
-        panorama=_map(folder / "panorama.npy", (len(houses.names), facts.whole("width"))),
+        views=_map(folder / "views.npy", (len(houses.names), VIEWS, facts.integer("width"))),
+        panorama=_map(folder / "panorama.npy", (len(houses.names), facts.integer("width"))),
         parts={part: slice(begin, end) for part, (begin, end) in facts.fields.get("parts", {}).items()},
         columns=tuple(facts.fields.get("columns", ())),
         notes=tuple(manifest.fields.get("notes", ())),

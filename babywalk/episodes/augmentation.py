@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.assets.layout import WALKS
-from babywalk.assets.manifest import component, details, read_manifest
+from babywalk.assets.data_directory import WALKS, component, details, read_manifest
 from babywalk.assets.r2r import Walk, r2r_file, write_walks
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
@@ -112,7 +111,7 @@ def described(
 def keep_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mapping[str, Any]) -> None:
     """Add a split to the walks of a data directory, or write it anew; the other splits stay as they are."""
     folder = dataset.folder / WALKS
-    notes = read_manifest(folder).texts("notes")
+    notes = read_manifest(folder).strings("notes")
     known = {**details(folder).fields, "spoken": {**_spoken(dataset), split: dict(facts)}}
     with component(folder, "described walks", notes=notes, details=known) as draft:
         for other in dataset.splits:

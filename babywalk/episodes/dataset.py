@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from babywalk.assets.data_directory import CACHE, CONNECTIVITY, WALKS, WORD_VECTORS, component, details
 from babywalk.assets.glove import WordVectors, read_glove
-from babywalk.assets.layout import CACHE, CONNECTIVITY, WALKS, WORD_VECTORS
-from babywalk.assets.manifest import component, details
 from babywalk.assets.r2r import r2r_file
 from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.errors import ConfigError, DataError, unknown
@@ -84,7 +83,7 @@ class Dataset:
                 f"{self.folder}: has no {name} for {split}. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}'."
             )
-        if details(folder).text("walks") != self.walks_key(split):
+        if details(folder).string("walks") != self.walks_key(split):
             raise DataError(
                 f"{folder}: was built from other R2R walks than this directory has now. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}' again."

@@ -12,8 +12,15 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from babywalk.assets.layout import CONNECTIVITY, FEATURES, PLANS, WALKS, WORD_VECTORS
-from babywalk.assets.manifest import component, read_manifest
+from babywalk.assets.data_directory import (
+    CONNECTIVITY,
+    FEATURES,
+    PLANS,
+    WALKS,
+    WORD_VECTORS,
+    component,
+    read_manifest,
+)
 from babywalk.assets.r2r import Walk, r2r_file, read_walks, write_walks
 from babywalk.common.errors import ConfigError
 from babywalk.common.files import atomic_folder
@@ -51,7 +58,7 @@ def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> Impor
         manifest = read_manifest(source / WALKS)
         facts = {"held_out": sorted(out), "seed": seed}
         with component(
-            target / WALKS, "described walks", notes=manifest.texts("notes"), details=facts
+            target / WALKS, "described walks", notes=manifest.strings("notes"), details=facts
         ) as draft:
             for split, walks in splits.items():
                 write_walks(r2r_file(draft.folder, split), walks)

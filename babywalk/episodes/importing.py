@@ -11,10 +11,17 @@ from pathlib import Path
 from babywalk.assets.boxes import boxes_files, read_boxes
 from babywalk.assets.categories import read_categories
 from babywalk.assets.connectivity import connectivity_files
+from babywalk.assets.data_directory import (
+    CONNECTIVITY,
+    FINE_GRAINED,
+    MANIFEST,
+    PLANS,
+    WALKS,
+    WORD_VECTORS,
+    component,
+)
 from babywalk.assets.fine_grained import read_fine_grained
 from babywalk.assets.glove import read_glove
-from babywalk.assets.layout import CONNECTIVITY, FINE_GRAINED, PLANS, WALKS, WORD_VECTORS
-from babywalk.assets.manifest import MANIFEST, component
 from babywalk.assets.rooms import read_rooms
 from babywalk.assets.view_features import read_view_features
 from babywalk.buildings.features import convert_panoramas, convert_parts

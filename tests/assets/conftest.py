@@ -1,4 +1,4 @@
-"""A web server for the tests of downloads: on this machine, and as troublesome as it is told to be."""
+"""A local web server with configurable faults, for the tests of downloads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 @dataclass
 class Site:
-    """What the server has and how it behaves; the tests change it as they go."""
+    """The files of the server and its faults; tests change them while it runs."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     address: str = ""
@@ -20,16 +20,16 @@ class Site:
     date: str = "Wed, 01 Jan 2020 00:00:00 GMT"
     content_type: str = "application/octet-stream"
     resumes: bool = True
-    range_error: int = 0  # how far beside the asked range it answers, once
-    cuts: list[int] = field(default_factory=list)  # bytes after which each answer breaks
-    statuses: list[int] = field(default_factory=list)  # errors to answer with first
+    range_error: int = 0  # bytes by which one response misses the requested range
+    cuts: list[int] = field(default_factory=list)  # bytes after which each response is cut
+    statuses: list[int] = field(default_factory=list)  # error statuses to return first
     redirects: dict[str, str] = field(default_factory=dict)
-    ranges: list[str | None] = field(default_factory=list)  # what was asked for
+    ranges: list[str | None] = field(default_factory=list)  # the requested ranges
 
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """A server on a free port, reached directly whatever proxy the environment names."""
+    """A server on a free port, reached without a proxy."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     site = Site()
@@ -87,4 +87,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Tests are silent."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""Object boxes: the raw format round-trips, and a broken file is refused with the reason."""
+"""Object boxes: the raw format round-trips, and an invalid file is rejected with the reason."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def test_a_hash_in_a_raw_name_is_a_space(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("corrupt", "message"),
     [
-        (lambda item: item.pop("name"), "object '12' has no field 'name'; expected a text."),
+        (lambda item: item.pop("name"), "object '12' has no field 'name'; expected a string."),
         (
             lambda item: item.update(visible_pos=[0, 36]),
             "object '12': field 'visible_pos' is a list of 2; expected distinct views from 0 to 35.",
@@ -81,7 +81,7 @@ def test_a_hash_in_a_raw_name_is_a_space(tmp_path: Path) -> None:
         ),
         (
             lambda item: item.update(visible_pos=["0"]),
-            "object '12': field 'visible_pos' is a list of 1; expected a list of whole numbers.",
+            "object '12': field 'visible_pos' is a list of 1; expected a list of integers.",
         ),
         (
             lambda item: item.update(visible_pos=[1]),
@@ -92,7 +92,7 @@ def test_a_hash_in_a_raw_name_is_a_space(tmp_path: Path) -> None:
             (
                 lambda item, box=box: item.update(bbox2d=[[0, 0, 1, 1], box]),
                 "object '12': field 'bbox2d' is a list of 2; "
-                "expected boxes [x, y, width, height] of whole pixels inside a view of 640x480.",
+                "expected boxes [x, y, width, height] in integer pixels inside a view of 640x480.",
             )
             for box in (
                 [0, 0, 1],
@@ -106,9 +106,11 @@ def test_a_hash_in_a_raw_name_is_a_space(tmp_path: Path) -> None:
         ],
     ],
 )
-def test_a_broken_object(tmp_path: Path, spoil: Callable[[dict[str, Any]], object], message: str) -> None:
+def test_an_invalid_object_is_rejected(
+    tmp_path: Path, corrupt: Callable[[dict[str, Any]], object], message: str
+) -> None:
     value = table()
-    spoil(value["v_1"]["12"])
+    corrupt(value["v_1"]["12"])
     file = written(tmp_path, value)
     with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}")):
         read_boxes(file)
@@ -117,26 +119,26 @@ def test_a_broken_object(tmp_path: Path, spoil: Callable[[dict[str, Any]], objec
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([], "the whole is a list of 0; expected an object."),
-        ({}, "holds 0 viewpoints; expected one."),
-        ({"a": {}, "b": {}}, "holds 2 viewpoints; expected one."),
-        ({"other": {}}, "holds viewpoint 'other'; expected the one in the file's name."),
+        ([], "the top level is a list of 0; expected an object."),
+        ({}, "contains 0 viewpoints; expected one."),
+        ({"a": {}, "b": {}}, "contains 2 viewpoints; expected one."),
+        ({"other": {}}, "contains viewpoint 'other'; expected the one in the file name."),
         (
             {"dollhouse_000_v_1": {}},
-            "holds viewpoint 'dollhouse_000_v_1'; expected the one in the file's name.",
+            "contains viewpoint 'dollhouse_000_v_1'; expected the one in the file name.",
         ),
         ({"v_1": []}, "viewpoint 'v_1' is a list of 0; expected an object."),
         ({"v_1": {"3": []}}, "object '3' is a list of 0; expected an object."),
     ],
 )
-def test_a_broken_file(tmp_path: Path, value: object, message: str) -> None:
+def test_an_invalid_file_is_rejected(tmp_path: Path, value: object, message: str) -> None:
     file = written(tmp_path, value)
     with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}") + "$"):
         read_boxes(file)
 
 
-def test_folders_without_boxes(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no: there is no such folder."):
+def test_a_folder_without_boxes_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no: folder not found."):
         boxes_files(tmp_path / "no")
     with pytest.raises(DataError, match=r"has no file named <scan>_<viewpoint>.json."):
         boxes_files(tmp_path)

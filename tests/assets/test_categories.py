@@ -1,4 +1,4 @@
-"""Categories: the table round-trips, its columns are found by name, and a broken one is refused."""
+"""Categories: the table round-trips, its columns are found by name, and an invalid one is rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_written_columns(tmp_path: Path) -> None:
     )
 
 
-def test_columns_are_found_by_name_and_lines_may_end_as_in_windows(tmp_path: Path) -> None:
+def test_columns_are_found_by_name_and_lines_may_end_with_crlf(tmp_path: Path) -> None:
     (tmp_path / "c.tsv").write_bytes(b"mpcat40\tcount\traw_category\r\nwall\t3\tbrick\r\n")
     assert read_categories(tmp_path / "c.tsv") == {"brick": "wall"}
 
@@ -40,22 +40,22 @@ def test_columns_are_found_by_name_and_lines_may_end_as_in_windows(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1 names no column 'raw_category'; expected a header, with tabs between names."),
+        ("", "line 1 has no column 'raw_category'; expected a header line separated by tabs."),
         (
             "raw_category\tx\na\tb\n",
-            "line 1 names no column 'mpcat40'; expected a header, with tabs between names.",
+            "line 1 has no column 'mpcat40'; expected a header line separated by tabs.",
         ),
-        ("raw_category\tmpcat40\n", "holds no category after its header."),
+        ("raw_category\tmpcat40\n", "has no rows after the header."),
         ("raw_category\tmpcat40\na\n", "line 2 has 1 columns; expected 2, as in the header."),
-        ("raw_category\tmpcat40\na\t \n", "line 2: column 'mpcat40' is empty; expected a text."),
-        ("raw_category\tmpcat40\n\tb\n", "line 2: column 'raw_category' is empty; expected a text."),
+        ("raw_category\tmpcat40\na\t \n", "line 2: column 'mpcat40' is empty; expected text."),
+        ("raw_category\tmpcat40\n\tb\n", "line 2: column 'raw_category' is empty; expected text."),
         (
             "raw_category\tmpcat40\na\tb\na\tb\n",
-            "line 3: column 'raw_category' holds 'a' for the second time; expected it once.",
+            "line 3: column 'raw_category' repeats 'a'; expected unique names.",
         ),
     ],
 )
-def test_a_broken_table(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_table_is_rejected(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "c.tsv"
     file.write_text(text)
     with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}") + "$"):

@@ -1,4 +1,4 @@
-"""Navigation graphs: the raw format round-trips, and a broken file is refused with the reason."""
+"""Navigation graphs: the raw format round-trips, and an invalid file is rejected with the reason."""
 
 from __future__ import annotations
 
@@ -82,16 +82,16 @@ def test_a_viewpoint_that_is_not_included_is_dropped_with_its_edges(tmp_path: Pa
     np.testing.assert_array_equal(house.unobstructed, [[False, True], [True, False]])
 
 
-def test_nothing_leads_to_itself(tmp_path: Path) -> None:
+def test_no_viewpoint_is_its_own_neighbour(tmp_path: Path) -> None:
     house = read_connectivity(written(tmp_path, [viewpoint("a", [True, True]), viewpoint("b", [True, True])]))
     assert not house.unobstructed.diagonal().any()
     assert not house.visible.diagonal().any()
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("corrupt", "message"),
     [
-        (lambda rows: rows[1].pop("image_id"), "viewpoint 1 has no field 'image_id'; expected a text."),
+        (lambda rows: rows[1].pop("image_id"), "viewpoint 1 has no field 'image_id'; expected a string."),
         (lambda rows: rows[1].pop("height"), "viewpoint 1 has no field 'height'; expected a finite number."),
         (
             lambda rows: rows[0]["pose"].__setitem__(3, float("nan")),
@@ -116,36 +116,38 @@ def test_nothing_leads_to_itself(tmp_path: Path) -> None:
         ),
         (
             lambda rows: rows[1].update(unobstructed=[False, False]),
-            "field 'unobstructed' must hold in both directions; these do not: a to b.",
+            "field 'unobstructed' must be symmetric; one-way edges: a to b.",
         ),
         (lambda rows: rows.append(7), "viewpoint 2 is 7; expected an object."),
-        (lambda rows: rows.clear(), "holds no viewpoint."),
+        (lambda rows: rows.clear(), "contains no viewpoints."),
     ],
 )
-def test_a_broken_file(tmp_path: Path, spoil: Callable[[list[Any]], object], message: str) -> None:
+def test_an_invalid_file_is_rejected(
+    tmp_path: Path, corrupt: Callable[[list[Any]], object], message: str
+) -> None:
     rows = pair()
-    spoil(rows)
+    corrupt(rows)
     file = written(tmp_path, rows)
     with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}") + "$"):
         read_connectivity(file)
 
 
-def test_a_file_that_ends_too_early(tmp_path: Path) -> None:
+def test_a_truncated_file_is_reported(tmp_path: Path) -> None:
     file = written(tmp_path, pair())
     file.write_text(file.read_text().removesuffix("}]"))
     with pytest.raises(DataError, match=r"line 1 is not valid JSON .the file ends too early; copy it again."):
         read_connectivity(file)
 
 
-def test_a_name_that_says_no_scan(tmp_path: Path) -> None:
+def test_a_file_name_without_a_scan_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "house.json"
-    message = f"{file}: the name of a connectivity file ends with _connectivity.json."
+    message = f"{file}: expected a file name that ends with _connectivity.json."
     with pytest.raises(DataError, match=re.escape(message)):
         read_connectivity(file)
 
 
-def test_folders_without_houses(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=re.escape(f"{tmp_path / 'no'}: there is no such folder.")):
+def test_a_folder_without_houses_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=re.escape(f"{tmp_path / 'no'}: folder not found.")):
         connectivity_files(tmp_path / "no")
     with pytest.raises(DataError, match=r"has no file named <scan>_connectivity.json"):
         connectivity_files(tmp_path)

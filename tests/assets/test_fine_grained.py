@@ -1,4 +1,4 @@
-"""Human alignments: the raw format round-trips, and a broken record is refused with the reason."""
+"""Fine-Grained R2R: the raw format round-trips, and an invalid record is rejected with the reason."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_indices_count_from_zero(tmp_path: Path) -> None:
     )
 
 
-def test_an_instruction_that_nobody_annotated_has_no_parts(tmp_path: Path) -> None:
+def test_an_instruction_without_annotation_has_no_steps(tmp_path: Path) -> None:
     file = written(tmp_path, row(new_instructions="[[['go']]]", chunk_view=[[[1, 3]]]))
     assert read_fine_grained(file)[0].steps == ((SubInstruction(("go",), 0, 2),), ())
 
@@ -98,7 +98,7 @@ NESTED = "expected a Python literal: per instruction a list of sub-instructions,
         ({"new_instructions": "[[[]]]"}, NESTED + ", none of them empty."),
         ({"new_instructions": "[[['']]]"}, NESTED + ", none of them empty."),
         ({"new_instructions": "[[[1]]]"}, NESTED + ", none of them empty."),
-        ({"new_instructions": ["go"]}, "field 'new_instructions' is a list of 1; expected a text."),
+        ({"new_instructions": ["go"]}, "field 'new_instructions' is a list of 1; expected a string."),
         ({"new_instructions": "[[], [], []]"}, "expected at most 2 lists, one per instruction."),
         (
             {"chunk_view": "x"},
@@ -119,7 +119,7 @@ NESTED = "expected a Python literal: per instruction a list of sub-instructions,
         ({"path": []}, "field 'path' is a list of 0"),
     ],
 )
-def test_a_broken_record(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+def test_an_invalid_record_is_rejected(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
     file = written(tmp_path, row(), row(**fields))
     with pytest.raises(DataError, match=re.escape(message)) as caught:
         read_fine_grained(file)
@@ -127,7 +127,7 @@ def test_a_broken_record(tmp_path: Path, fields: dict[str, Any], message: str) -
 
 
 @pytest.mark.real
-def test_the_real_alignment(real_data: Path) -> None:
+def test_the_real_annotations(real_data: Path) -> None:
     fine = read_fine_grained(fine_grained_file(real_data / "fgr2r", "val_seen"))
     walks = {walk.path_id: walk for walk in read_walks(r2r_file(real_data / "R2R", "val_seen"))}
     assert [item.walk for item in fine] == [walks[item.walk.path_id] for item in fine]

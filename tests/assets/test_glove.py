@@ -1,4 +1,4 @@
-"""Word vectors: words and rows go together, and nothing is unpickled."""
+"""Word vectors: words match rows, and nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from babywalk.common.errors import DataError
 WORD = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1).filter(str.strip)
 
 
-class Explosive:
-    """Unpickling it would be noticed."""
+class RaisesWhenUnpickled:
+    """Unpickling it raises."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return exec, ("raise SystemExit('unpickled')",)
@@ -38,11 +38,11 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, words: list[str], 
 @pytest.mark.parametrize(
     ("vocab", "message"),
     [
-        ("a\n\n", "expected a word on every line; there is none on line 2."),
+        ("a\n\n", "expected a word on every line; empty: line 2."),
         ("a\na\n", "words must be unique; found more than once: 'a'."),
     ],
 )
-def test_a_broken_vocabulary(tmp_path: Path, vocab: str, message: str) -> None:
+def test_an_invalid_vocabulary_is_rejected(tmp_path: Path, vocab: str, message: str) -> None:
     file = tmp_path / "vocab.txt"
     file.write_text(vocab)
     with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}") + "$"):
@@ -53,16 +53,16 @@ def test_a_broken_vocabulary(tmp_path: Path, vocab: str, message: str) -> None:
     ("array", "message"),
     [
         (np.ones((3, 4), np.float32), "has 3 rows; expected 2, one per line of vocab.txt."),
-        (np.ones((2, 4)), "holds float64 of shape (2, 4); expected float32 with a row for each word."),
-        (np.ones(2, np.float32), "holds float32 of shape (2,); expected float32 with a row for each word."),
+        (np.ones((2, 4)), "holds float64 of shape (2, 4); expected float32 with one row per word."),
+        (np.ones(2, np.float32), "holds float32 of shape (2,); expected float32 with one row per word."),
         (
             np.array([[1, 2], [np.nan, 0]], np.float32),
-            "expected finite numbers; row 1 holds NaN or infinity.",
+            "row 1 contains NaN or infinity.",
         ),
-        (np.array([[Explosive()], [1]], object), "is not a NumPy array file of numbers ("),
+        (np.array([[RaisesWhenUnpickled()], [1]], object), "is not a NumPy file of numbers ("),
     ],
 )
-def test_a_broken_array(tmp_path: Path, array: np.ndarray, message: str) -> None:
+def test_an_invalid_array_is_rejected(tmp_path: Path, array: np.ndarray, message: str) -> None:
     file = tmp_path / "glove.npy"
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     np.save(file, array, allow_pickle=True)
@@ -71,33 +71,33 @@ def test_a_broken_array(tmp_path: Path, array: np.ndarray, message: str) -> None
 
 
 @pytest.mark.parametrize(
-    "spoil", [lambda raw: raw[:0], lambda raw: raw[:-1], lambda raw: raw[:30], lambda raw: b"PK\3\4" + raw]
+    "corrupt", [lambda raw: raw[:0], lambda raw: raw[:-1], lambda raw: raw[:30], lambda raw: b"PK\3\4" + raw]
 )
-def test_bytes_that_are_no_array(tmp_path: Path, spoil: object) -> None:
+def test_a_file_that_is_not_an_array_is_rejected(tmp_path: Path, corrupt: object) -> None:
     file = tmp_path / "glove.npy"
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     np.save(file, np.ones((2, 4), np.float32))
-    file.write_bytes(spoil(file.read_bytes()))
-    with pytest.raises(DataError, match="is not a NumPy array file of numbers"):
+    file.write_bytes(corrupt(file.read_bytes()))
+    with pytest.raises(DataError, match="is not a NumPy file of numbers"):
         read_glove(tmp_path / "vocab.txt", file)
 
 
-def test_a_header_that_promises_more_memory_than_there_is(tmp_path: Path) -> None:
+def test_a_header_larger_than_the_file_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "glove.npy"
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     with file.open("wb") as stream:
         header = {"descr": "<f4", "fortran_order": False, "shape": (2, 10**15)}
         np.lib.format.write_array_header_1_0(stream, header)
         stream.write(bytes(100))
-    with pytest.raises(DataError, match="is not a NumPy array file of numbers"):
+    with pytest.raises(DataError, match="is not a NumPy file of numbers"):
         read_glove(tmp_path / "vocab.txt", file)
 
 
-def test_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"vocab.txt: there is no such file."):
+def test_missing_files_are_reported(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"vocab.txt: (file not found|there is no such file)."):
         read_glove(tmp_path / "vocab.txt", tmp_path / "glove.npy")
     (tmp_path / "vocab.txt").write_text("a\n")
-    with pytest.raises(DataError, match=r"glove.npy: there is no such file."):
+    with pytest.raises(DataError, match=r"glove.npy: file not found."):
         read_glove(tmp_path / "vocab.txt", tmp_path / "glove.npy")
 
 

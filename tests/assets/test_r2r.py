@@ -1,4 +1,4 @@
-"""Walks: the raw format round-trips, and a broken file is refused with the reason."""
+"""Walks: the raw format round-trips, and an invalid file is rejected with the reason."""
 
 from __future__ import annotations
 
@@ -49,16 +49,15 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, walks: list[Walk])
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("corrupt", "message"),
     [
-        (lambda row: row.pop("scan"), "record 1 has no field 'scan'; expected a text."),
-        (lambda row: row.update(path_id=1.5), "record 1: field 'path_id' is 1.5; expected a whole number."),
+        (lambda row: row.pop("scan"), "record 1 has no field 'scan'; expected a string."),
+        (lambda row: row.update(path_id=1.5), "record 1: field 'path_id' is 1.5; expected an integer."),
         (
             lambda row: row.update(path=[]),
-            "record 1: field 'path' is a list of 0; "
-            "expected a list of at least one text, none of them empty.",
+            "record 1: field 'path' is a list of 0; expected a non-empty list of non-empty strings.",
         ),
-        (lambda row: row.update(path="ab"), "record 1: field 'path' is 'ab'; expected a list of texts."),
+        (lambda row: row.update(path="ab"), "record 1: field 'path' is 'ab'; expected a list of strings."),
         (
             lambda row: row.update(heading=float("nan")),
             "record 1: field 'heading' is nan; expected a finite number.",
@@ -69,26 +68,27 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, walks: list[Walk])
         ),
         (
             lambda row: row.update(instructions=["Go.", ""]),
-            "record 1: field 'instructions' is a list of 2; "
-            "expected a list of at least one text, none of them empty.",
+            "record 1: field 'instructions' is a list of 2; expected a non-empty list of non-empty strings.",
         ),
         (lambda row: row.update(path_id=7), "field 'path_id' must be unique; found more than once: 7."),
     ],
 )
-def test_a_broken_file(tmp_path: Path, spoil: Callable[[dict[str, Any]], object], message: str) -> None:
+def test_an_invalid_file_is_rejected(
+    tmp_path: Path, corrupt: Callable[[dict[str, Any]], object], message: str
+) -> None:
     second = row() | {"path_id": 8}
-    spoil(second)
+    corrupt(second)
     file = tmp_path / "R2R_train.json"
     file.write_text(json.dumps([row(), second]))
     with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}") + "$"):
         read_walks(file)
 
 
-def test_a_file_that_is_no_list(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_list_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "R2R_train.json"
     file.write_text("{}")
     with pytest.raises(
-        DataError, match=re.escape(f"{file}: holds an object of 0 fields; expected a list of rec")
+        DataError, match=re.escape(f"{file}: contains an object of 0 fields; expected a list of rec")
     ):
         read_walks(file)
 

@@ -1,4 +1,4 @@
-"""Every field of a raw record is checked, and the error says what was found and what was expected."""
+"""Every field of a raw record is checked; the error says what was found and what was expected."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ def record(value: object) -> Record:
 @pytest.mark.parametrize(
     ("read", "value", "result"),
     [
-        (Record.text, "a", "a"),
-        (Record.whole, -7, -7),
-        (Record.whole, "4332", 4332),
+        (Record.string, "a", "a"),
+        (Record.integer, -7, -7),
+        (Record.integer, "4332", 4332),
         (Record.number, 2, 2.0),
         (Record.number, 2.5, 2.5),
-        (Record.truth, False, False),
-        (Record.texts, ["a", "b"], ["a", "b"]),
-        (Record.wholes, [], []),
-        (Record.wholes, [3, -1], [3, -1]),
+        (Record.boolean, False, False),
+        (Record.strings, ["a", "b"], ["a", "b"]),
+        (Record.integers, [], []),
+        (Record.integers, [3, -1], [3, -1]),
     ],
 )
-def test_a_good_field(read: Callable[[Record, str], Any], value: object, result: object) -> None:
+def test_valid_fields_are_read(read: Callable[[Record, str], Any], value: object, result: object) -> None:
     assert read(record(value), "field") == result
 
 
 @pytest.mark.parametrize(
     ("read", "value", "message"),
     [
-        (Record.text, "", "is ''; expected a text."),
-        (Record.text, 3, "is 3; expected a text."),
-        (Record.text, ["x"], "is a list of 1; expected a text."),
-        (Record.whole, True, "is True; expected a whole number."),
-        (Record.whole, 1.5, "is 1.5; expected a whole number."),
-        (Record.whole, "9" * 5000, f"is '{'9' * 36}...; expected a whole number."),
+        (Record.string, "", "is ''; expected a string."),
+        (Record.string, 3, "is 3; expected a string."),
+        (Record.string, ["x"], "is a list of 1; expected a string."),
+        (Record.integer, True, "is True; expected an integer."),
+        (Record.integer, 1.5, "is 1.5; expected an integer."),
+        (Record.integer, "9" * 5000, f"is '{'9' * 36}...; expected an integer."),
         (Record.number, "1", "is '1'; expected a finite number."),
         (Record.number, True, "is True; expected a finite number."),
         (Record.number, float("nan"), "is nan; expected a finite number."),
         (Record.number, 10**400, f"is 1{'0' * 36}...; expected a finite number."),
-        (Record.truth, 1, "is 1; expected true or false."),
-        (Record.texts, [], "is a list of 0; expected a list of at least one text, none of them empty."),
+        (Record.boolean, 1, "is 1; expected true or false."),
+        (Record.strings, [], "is a list of 0; expected a non-empty list of non-empty strings."),
         (
-            Record.texts,
+            Record.strings,
             ["a", " "],
-            "is a list of 2; expected a list of at least one text, none of them empty.",
+            "is a list of 2; expected a non-empty list of non-empty strings.",
         ),
-        (Record.texts, {"a": 1}, "is an object of 1 fields; expected a list of texts."),
-        (Record.wholes, [1, True], "is a list of 2; expected a list of whole numbers."),
-        (Record.wholes, None, "is None; expected a list of whole numbers."),
+        (Record.strings, {"a": 1}, "is an object of 1 fields; expected a list of strings."),
+        (Record.integers, [1, True], "is a list of 2; expected a list of integers."),
+        (Record.integers, None, "is None; expected a list of integers."),
     ],
 )
-def test_a_bad_field(read: Callable[[Record, str], Any], value: object, message: str) -> None:
+def test_invalid_fields_are_rejected(read: Callable[[Record, str], Any], value: object, message: str) -> None:
     with pytest.raises(
         DataError, match="^" + re.escape(f"house.json: record 3: field 'field' {message}") + "$"
     ):
@@ -70,27 +70,27 @@ def test_a_bad_field(read: Callable[[Record, str], Any], value: object, message:
 
 
 @pytest.mark.parametrize("value", [[1.0, 2.0], [1.0, 2.0, float("inf")], [1.0, 2.0, "3"], [1, 2, 10**400]])
-def test_numbers_are_as_many_as_asked_and_finite(value: list[Any]) -> None:
+def test_numbers_must_be_finite_and_of_the_given_count(value: list[Any]) -> None:
     with pytest.raises(DataError, match="expected 3 finite numbers"):
         record(value).numbers("field", 3)
     assert record([1, 2.5, 3]).numbers("field", 3) == [1.0, 2.5, 3.0]
 
 
 @pytest.mark.parametrize("value", [[True], [True, 0], 3])
-def test_truths_are_as_many_as_asked(value: object) -> None:
+def test_booleans_must_be_of_the_given_count(value: object) -> None:
     with pytest.raises(DataError, match="expected 2 booleans"):
-        record(value).truths("field", 2)
-    assert record([True, False]).truths("field", 2) == [True, False]
+        record(value).booleans("field", 2)
+    assert record([True, False]).booleans("field", 2) == [True, False]
 
 
-def test_a_missing_field() -> None:
-    with pytest.raises(DataError, match=r"^house.json: record 3 has no field 'scan'; expected a text.$"):
-        record(1).text("scan")
+def test_a_missing_field_is_reported() -> None:
+    with pytest.raises(DataError, match=r"^house.json: record 3 has no field 'scan'; expected a string.$"):
+        record(1).string("scan")
 
 
-def test_a_file_of_records() -> None:
+def test_a_file_must_be_a_list_of_objects() -> None:
     assert [item.name for item in records(FILE, [{}, {}], "viewpoint")] == ["viewpoint 0", "viewpoint 1"]
-    with pytest.raises(DataError, match=r"^house.json: holds 'x'; expected a list of viewpoints.$"):
+    with pytest.raises(DataError, match=r"^house.json: contains 'x'; expected a list of viewpoints.$"):
         records(FILE, "x", "viewpoint")
     with pytest.raises(DataError, match=r"^house.json: record 1 is a list of 0; expected an object.$"):
         records(FILE, [{}, []])
@@ -106,6 +106,6 @@ def test_a_file_of_records() -> None:
         ("a\u2028b\x85c\n".encode(), ["a\u2028b\x85c"]),
     ],
 )
-def test_lines_end_as_in_unix_or_windows(tmp_path: Path, raw: bytes, result: list[str]) -> None:
+def test_lines_may_end_with_lf_or_crlf(tmp_path: Path, raw: bytes, result: list[str]) -> None:
     (tmp_path / "text").write_bytes(raw)
     assert lines(tmp_path / "text") == result

@@ -1,4 +1,4 @@
-"""Room classes: the pairs of files round-trip, and broken ones are refused with the reason."""
+"""Room classes: the pairs of files round-trip, and invalid ones are rejected with the reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert first == "./data/mp_sb/s/a.jpg"
 
 
-def test_the_same_class_twice_is_no_conflict(tmp_path: Path) -> None:
+def test_a_repeated_line_with_the_same_class_is_accepted(tmp_path: Path) -> None:
     write_rooms(tmp_path, "train", ROOMS)
     write_rooms(tmp_path, "test", {("s", "a"): 1})
     assert read_rooms(tmp_path) == ROOMS
@@ -36,9 +36,9 @@ def test_the_same_class_twice_is_no_conflict(tmp_path: Path) -> None:
     ("images", "labels", "message"),
     [
         ("./s/a.jpg\n", "1\n2\n", "label.txt: has 2 lines; expected 1, as in train_room_pano_image.txt."),
-        ("./s/a.jpg\n", "0\n", "label.txt: line 1 is '0'; expected a class, a whole number from 1."),
-        ("./s/a.jpg\n", "1.5\n", "label.txt: line 1 is '1.5'; expected a class, a whole number from 1."),
-        ("./s/a.jpg\n", "9" * 5000 + "\n", "9'; expected a class, a whole number from 1."),
+        ("./s/a.jpg\n", "0\n", "label.txt: line 1 is '0'; expected a class, an integer from 1."),
+        ("./s/a.jpg\n", "1.5\n", "label.txt: line 1 is '1.5'; expected a class, an integer from 1."),
+        ("./s/a.jpg\n", "9" * 5000 + "\n", "9'; expected a class, an integer from 1."),
         (
             "a.jpg\n",
             "1\n",
@@ -48,24 +48,25 @@ def test_the_same_class_twice_is_no_conflict(tmp_path: Path) -> None:
         (
             "x/s/a.jpg\ny/s/a.jpg\n",
             "1\n2\n",
-            "label.txt: line 2 is 2 for scan 's', viewpoint 'a'; "
-            "expected 1, the class that an earlier line gives it.",
+            "label.txt: line 2 is 2 for scan 's', viewpoint 'a'; expected 1, as in an earlier line.",
         ),
     ],
 )
-def test_broken_files(tmp_path: Path, images: str, labels: str, message: str) -> None:
+def test_invalid_files_are_rejected(tmp_path: Path, images: str, labels: str, message: str) -> None:
     write(tmp_path, images, labels)
     with pytest.raises(DataError, match=re.escape(message)):
         read_rooms(tmp_path)
 
 
-def test_folders_without_rooms(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no: there is no such folder."):
+def test_a_folder_without_rooms_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no: folder not found."):
         read_rooms(tmp_path / "no")
     with pytest.raises(DataError, match=r"has no file named <split>_room_pano_image.txt."):
         read_rooms(tmp_path)
     (tmp_path / "train_room_pano_image.txt").touch()
-    with pytest.raises(DataError, match=r"train_room_pano_label.txt: there is no such file."):
+    with pytest.raises(
+        DataError, match=r"label.txt: (file not found|there is no such file)."
+    ):
         read_rooms(tmp_path)
 
 

@@ -22,12 +22,12 @@ from babywalk.assets.tokens import tokenise
         ("  ...  ", ["..."]),
     ],
 )
-def test_the_rule(text: str, tokens: list[str]) -> None:
+def test_the_r2r_tokenisation(text: str, tokens: list[str]) -> None:
     assert tokenise(text) == tokens
 
 
 @given(st.text(), st.text())
-def test_texts_joined_with_a_space_after_a_word_have_the_words_of_both(first: str, second: str) -> None:
+def test_joined_texts_have_the_tokens_of_both(first: str, second: str) -> None:
     assert tokenise(first + " x " + second) == [*tokenise(first + " x"), *tokenise(second)]
 
 

@@ -1,4 +1,4 @@
-"""View features: streamed, of whatever width, and every line checked."""
+"""View features: streamed, of any width, and every line is checked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, width: int, count:
         np.testing.assert_array_equal(again.views, item.views)
 
 
-def test_lines_as_publishers_write_them(tmp_path: Path) -> None:
+def test_published_lines_are_read(tmp_path: Path) -> None:
     file = tmp_path / "features.tsv"
     file.write_bytes(row().replace(b"\n", b"\r\n"))  # Python's csv module ends lines so
     (only,) = read_view_features(file)
@@ -50,7 +50,7 @@ def test_a_written_line_has_the_raw_columns(tmp_path: Path) -> None:
     assert (tmp_path / "f.tsv").read_bytes() == row(viewpoint=b"v").replace(b"house_000", b"s")
 
 
-def test_lines_longer_than_the_csv_module_takes(tmp_path: Path) -> None:
+def test_lines_longer_than_the_csv_limit_are_read(tmp_path: Path) -> None:
     file = tmp_path / "features.tsv"
     write_view_features(file, [panorama("a", 2048)])
     assert file.stat().st_size > 131_072
@@ -66,7 +66,7 @@ def test_rows_are_read_one_by_one(tmp_path: Path) -> None:
         next(rows)
 
 
-def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
     def half() -> object:
         yield panorama("a")
         raise RuntimeError
@@ -87,37 +87,36 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
         (b"\n", "line 2 has 1 columns; "),
         (
             row(camera=b"640\tx\t60"),
-            "line 2: image_w, image_h and vfov must be whole numbers, as in 640, 480 and 60.",
+            "line 2: image_w, image_h and vfov must be integers, for example 640, 480 and 60.",
         ),
         (row(viewpoint=b"\xff"), "line 2: column 'viewpointId' is not UTF-8 text."),
         (row(viewpoint=b""), "line 2: column 'viewpointId' is empty; expected a name."),
-        (row()[:-3], "line 2: column 'features' is not base64; the line may have been cut short."),
+        (row()[:-3], "line 2: column 'features' is not base64; the line may be truncated."),
         (row()[:100] + b"!" + row()[101:], "line 2: column 'features' is not base64"),
         (row()[:100] + b"!!!!" + row()[104:], "line 2: column 'features' is not base64"),
         (row()[:100] + b"====" + row()[104:], "line 2: column 'features' is not base64"),
         (
             row().rstrip(b"\n") + b"AAAA\n",
-            "line 2: column 'features' holds 579 bytes; expected float32 numbers "
+            "line 2: column 'features' has 579 bytes; expected float32 numbers "
             "for 36 views, a multiple of 144 bytes.",
         ),
         (b"house_000\tb\t640\t480\t60\t\n", "line 2: column 'features' is not base64"),
         (
             row(views=np.ones((36, 5))),
-            "line 2: column 'features' holds 5 numbers for each view; expected 4, as in the lines before.",
+            "line 2: column 'features' has 5 dimensions per view; expected 4, as in the previous lines.",
         ),
         (
             row(views=np.full((36, 4), np.nan)),
-            "line 2: column 'features' holds NaN or infinity; expected finite numbers.",
+            "line 2: column 'features' contains NaN or infinity; expected finite numbers.",
         ),
-        (row(views=np.full((36, 4), -np.inf)), "line 2: column 'features' holds NaN or infinity"),
+        (row(views=np.full((36, 4), -np.inf)), "line 2: column 'features' contains NaN or infinity"),
         (
             row(viewpoint=b"a"),
-            "line 2: scan 'house_000', viewpoint 'a' stands in an earlier line too; "
-            "expected one line for each viewpoint.",
+            "line 2: scan 'house_000', viewpoint 'a' is a duplicate; expected one line per viewpoint.",
         ),
     ],
 )
-def test_a_broken_line(tmp_path: Path, line: bytes, message: str) -> None:
+def test_an_invalid_line_is_rejected(tmp_path: Path, line: bytes, message: str) -> None:
     file = tmp_path / "features.tsv"
     file.write_bytes(row(viewpoint=b"a") + line)
     with pytest.raises(DataError, match="^" + re.escape(f"{file}: {message}")):
@@ -126,7 +125,7 @@ def test_a_broken_line(tmp_path: Path, line: bytes, message: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(data=st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_any_bytes_are_read_or_rejected(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "any.tsv"
     file.write_bytes(b"s\tv\t1\t1\t1\t" + data)
     try:
@@ -136,14 +135,14 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory,
     assert base64.b64encode(only.views.tobytes()) == data.rstrip(b"\r\n")
 
 
-def test_an_empty_file(tmp_path: Path) -> None:
+def test_an_empty_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "empty.tsv").touch()
-    with pytest.raises(DataError, match=r"empty.tsv: is empty; expected one line for each viewpoint."):
+    with pytest.raises(DataError, match=r"empty.tsv: is empty; expected one line per viewpoint."):
         list(read_view_features(tmp_path / "empty.tsv"))
 
 
-def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no.tsv: there is no such file."):
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no.tsv: file not found."):
         list(read_view_features(tmp_path / "no.tsv"))
     with pytest.raises(DataError, match="cannot be read"):
         list(read_view_features(tmp_path))

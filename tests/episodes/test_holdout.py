@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from babywalk.assets.manifest import details, verify
+from babywalk.assets.data_directory import details, verify
 from babywalk.cli import main
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset

@@ -1,4 +1,4 @@
-"""Fetching assets, from terms to files; and that the catalogue is in order."""
+"""Fetching assets: terms, fallback URLs, archives; and the entries of the catalogue are valid."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from babywalk.assets import fetch as module
-from babywalk.assets.catalogue import ASSETS, MATTERPORT_TERMS, Asset, Download, asset
-from babywalk.assets.fetch import fetch, fetch_assets
+from babywalk.assets import catalogue
+from babywalk.assets.catalogue import ASSETS, MATTERPORT_TERMS, Asset, Download, asset, fetch, fetch_assets
 from babywalk.common.errors import ConfigError, DataError
 
 PAGE = b"<html>gone</html>"
@@ -51,7 +50,7 @@ def made(*downloads: Download, terms: str | None = None) -> Asset:
     )
 
 
-def test_files_and_archives(site: Any, tmp_path: Path) -> None:
+def test_files_and_archives_are_fetched_once(site: Any, tmp_path: Path) -> None:
     words = Download("lists/words.txt", (f"{site.address}/words.txt",))
     graphs = Download("graphs", (f"{site.address}/repo.tar.gz",), "tar.gz", inside="*/graphs")
     paths = fetch_assets([made(words, graphs)], tmp_path, accept_terms=False)
@@ -64,22 +63,22 @@ def test_files_and_archives(site: Any, tmp_path: Path) -> None:
     ]
     assert len(site.ranges) == 2
     assert fetch_assets([made(words, graphs)], tmp_path, accept_terms=False) == paths
-    assert len(site.ranges) == 2  # what is there is not fetched again
+    assert len(site.ranges) == 2  # existing targets are not fetched again
 
 
-def test_the_next_address_is_tried(site: Any, tmp_path: Path) -> None:
+def test_the_next_address_is_tried_after_a_failure(site: Any, tmp_path: Path) -> None:
     addresses = tuple(f"{site.address}/{name}" for name in ("gone", "page", "words.txt"))
     fetch_assets([made(Download("words.txt", addresses))], tmp_path, accept_terms=False)
     assert (tmp_path / "words.txt").read_bytes() == b"a\n"
 
 
-def test_when_every_address_has_died(site: Any, tmp_path: Path) -> None:
+def test_all_failures_are_reported_when_every_address_is_dead(site: Any, tmp_path: Path) -> None:
     addresses = (f"{site.address}/gone", f"{site.address}/page")
     message = (
-        f"{addresses[0]}: answered 404 (Not Found); the link may be dead. "
-        f"{addresses[1]}: answered with a web page in place of the file; the link may be dead. "
+        f"{addresses[0]}: returned status 404 (Not Found); the link may be dead. "
+        f"{addresses[1]}: returned a web page instead of the file; the link may be dead. "
         "thing (a thing) is described at https://example.org; "
-        "a copy got by other means is taken by 'babywalk data import --thing RAW DIR'."
+        "import a copy obtained by other means with 'babywalk data import --thing RAW DIR'."
     )
     with pytest.raises(DataError, match="^" + re.escape(message) + "$"):
         fetch_assets([made(Download("words.txt", addresses))], tmp_path, accept_terms=False)
@@ -87,18 +86,18 @@ def test_when_every_address_has_died(site: Any, tmp_path: Path) -> None:
 
 def test_a_broken_archive_is_removed(site: Any, tmp_path: Path) -> None:
     part = Download("graphs", (f"{site.address}/words.txt",), "tar.gz")
-    with pytest.raises(DataError, match=r"graphs.tar.gz: is damaged, or no tar.gz archive"):
+    with pytest.raises(DataError, match=r"graphs.tar.gz: is damaged or not a tar.gz archive"):
         fetch_assets([made(part)], tmp_path, accept_terms=False)
     assert not list(tmp_path.iterdir())
 
 
-def test_terms_come_first(site: Any, tmp_path: Path) -> None:
+def test_terms_must_be_accepted_before_any_download(site: Any, tmp_path: Path) -> None:
     item = made(Download("words.txt", (f"{site.address}/words.txt",)), terms="Be good.")
     with pytest.raises(ConfigError, match=r"^thing: “Be good\.” If you agree, add --accept-terms\.$"):
         fetch_assets([replace(item, name="free", terms=None), item], tmp_path, accept_terms=False)
-    assert not site.ranges  # nothing is fetched before the question is settled
+    assert not site.ranges  # nothing is fetched before the terms are accepted
     fetch_assets([item], tmp_path, accept_terms=True)
-    fetch_assets([item], tmp_path, accept_terms=False)  # it is there: nothing to accept
+    fetch_assets([item], tmp_path, accept_terms=False)  # it exists: nothing to accept
 
 
 def test_assets_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +106,7 @@ def test_assets_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ConfigError, match=re.escape(f"boxes, rooms: “{MATTERPORT_TERMS}”")):
         fetch(["connectivity", "boxes", "rooms"], tmp_path, accept_terms=False)
     asked = []
-    monkeypatch.setattr(module, "download", lambda address, *_, **__: asked.append(address))
+    monkeypatch.setattr(catalogue, "download", lambda address, *_, **__: asked.append(address))
     assert fetch(["categories"], tmp_path, accept_terms=True) == [tmp_path / "category_mapping.tsv"]
     assert asked == [
         "https://raw.githubusercontent.com/niessner/Matterport/HEAD/metadata/category_mapping.tsv"
@@ -115,7 +114,7 @@ def test_assets_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("item", ASSETS.values(), ids=ASSETS)
-def test_the_catalogue(item: Asset) -> None:
+def test_every_asset_is_complete(item: Asset) -> None:
     assert asset(item.name) is item
     assert item.what
     assert item.licence
@@ -129,6 +128,6 @@ def test_the_catalogue(item: Asset) -> None:
         assert part.kind != "file" or not part.inside
 
 
-def test_no_two_assets_have_one_target() -> None:
+def test_targets_are_unique() -> None:
     targets = [part.target for item in ASSETS.values() for part in item.downloads]
     assert len(set(targets)) == len(targets)

@@ -1,4 +1,4 @@
-"""The models that come with the package."""
+"""The pretrained models that ship with the package."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from pathlib import Path
 import pytest
 
 import babywalk
-from babywalk.assets.trained import built_in_models, find_model
+from babywalk.assets.pretrained import built_in_models, find_model
 from babywalk.commands.evaluate import evaluate_agent
 from babywalk.common.errors import ConfigError
 from babywalk.modules.model import load_model
 
 
-def test_a_path_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_takes_precedence_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     built_in = find_model("dollhouse")
     assert built_in is not None
     assert built_in.is_absolute()
     (tmp_path / "dollhouse").mkdir()
-    assert find_model("dollhouse") == built_in  # a folder of data, say, hides nothing
+    assert find_model("dollhouse") == built_in  # a folder without a model does not shadow it
     (tmp_path / "dollhouse" / "model.safetensors").touch()
     assert find_model("dollhouse") == Path("dollhouse")
     assert find_model("castle") is None
 
 
 @pytest.mark.parametrize("name", built_in_models())
-def test_it_can_be_loaded_and_has_a_card(name: str) -> None:
+def test_a_pretrained_model_loads_and_has_a_model_card(name: str) -> None:
     model = load_model(Path(name))
     assert model.facts["agent"] == "babywalk"
     folder = find_model(name)
@@ -34,8 +34,8 @@ def test_it_can_be_loaded_and_has_a_card(name: str) -> None:
     assert "# " in (folder / "README.md").read_text()
 
 
-def test_it_walks_houses_that_it_has_never_seen(segmented_dollhouse: Path) -> None:
-    """These houses were drawn with another seed; who reads and sees passes who does not move."""
+def test_the_dollhouse_model_works_in_unseen_houses(segmented_dollhouse: Path) -> None:
+    """The houses are from another seed; the model must beat the agent that never moves."""
     reports = {
         agent: evaluate_agent(agent, segmented_dollhouse, ["r2r"], "val_unseen")[0].measures
         for agent in ("dollhouse", "stop")
@@ -47,6 +47,6 @@ def test_it_walks_houses_that_it_has_never_seen(segmented_dollhouse: Path) -> No
     assert found.follow(house, first, 0.0, "Leave the room and stop.").path[0] == first
 
 
-def test_who_asks_for_another_is_told_the_names(segmented_dollhouse: Path) -> None:
+def test_an_unknown_model_name_lists_the_known_ones(segmented_dollhouse: Path) -> None:
     with pytest.raises(ConfigError, match="dollhouse"):
         evaluate_agent("dolhouse", segmented_dollhouse, ["r2r"], "val_unseen")

@@ -1,8 +1,8 @@
-"""The project's data directory: components, each a folder that knows its own files.
+"""The data directory: a folder of components, each with a manifest of its files.
 
-A component is written aside and renamed into place, so it is there whole or not at all; two commands that
-write different components never meet. Its `manifest.json` says what made it, the licence notes that
-travel with it, and the size and SHA-256 of every file.
+A component is written to a temporary folder and renamed into place, so it is complete or absent, and commands
+may write different components at the same time. Its `manifest.json` has the version that wrote it, licence
+notes, and the size and SHA-256 of every file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import babywalk
-from babywalk.assets.layout import CACHE
 from babywalk.assets.records import Record
 from babywalk.common.errors import DataError
 from babywalk.common.files import atomic_folder, read_json, sha256, write_json
@@ -28,14 +27,14 @@ class Draft:
     """A component that is being written."""
 
     folder: Path
-    details: dict[str, Any]  # facts about the content, free to fill until the block ends
+    details: dict[str, Any]  # facts about the content; may be changed until the block ends
 
 
 @contextmanager
 def component(
     folder: Path, what: str, *, notes: Sequence[str] = (), details: Mapping[str, Any] | None = None
 ) -> Iterator[Draft]:
-    """Write a component: fill the draft's folder; it takes its place, with a manifest, if all went well."""
+    """Write a component into the draft's folder; it replaces `folder` if the block raises nothing."""
     with atomic_folder(folder) as temporary:
         draft = Draft(temporary, dict(details or {}))
         yield draft
@@ -59,20 +58,20 @@ def component(
 
 
 def read_manifest(folder: Path) -> Record:
-    """The manifest of a component that must be there."""
+    """The manifest of a component."""
     file = folder / MANIFEST
     return Record.of(file, "the manifest", read_json(file))
 
 
 def details(folder: Path) -> Record:
-    """The facts about its content that a component was written with."""
+    """The `details` of a component's manifest."""
     manifest = read_manifest(folder)
     return Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One file that is not as its manifest says."""
+    """One file that differs from its manifest."""
 
     file: str  # relative to the data directory
     problem: str
@@ -80,7 +79,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a check of a whole data directory found."""
+    """The result of checking a whole data directory."""
 
     components: int
     files: int
@@ -91,10 +90,10 @@ class Verification:
 def verify(folder: Path) -> Verification:
     """Check every file of a data directory against the manifests in it."""
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder.")
+        raise DataError(f"{folder}: folder not found.")
     manifests = sorted(folder.rglob(MANIFEST))
     if not manifests:
-        raise DataError(f"{folder}: is not a data directory of BabyWalk: there is no {MANIFEST} in it.")
+        raise DataError(f"{folder}: is not a data directory: it contains no {MANIFEST}.")
     expected: dict[Path, dict[str, Any]] = {}
     for manifest in manifests:
         for name, entry in _files(manifest).items():
@@ -106,7 +105,7 @@ def verify(folder: Path) -> Verification:
     ]
     known = {*expected, *manifests}
     findings += [
-        Finding(file.relative_to(folder).as_posix(), "is in no manifest")
+        Finding(file.relative_to(folder).as_posix(), "is not in a manifest")
         for file in sorted(folder.rglob("*"))
         if file.is_file() and file not in known and file.relative_to(folder).parts[0] != CACHE
     ]
@@ -121,20 +120,36 @@ def _files(manifest: Path) -> dict[str, dict[str, Any]]:
         raise record.wrong("files", "an object of file names")
     for name, fields in files.items():
         entry = Record.of(manifest, f"file {name!r}", fields)
-        entry.whole("bytes")
-        entry.text("sha256")
+        entry.integer("bytes")
+        entry.string("sha256")
         if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise DataError(f"{manifest}: file {name!r} lies outside the folder of its manifest.")
+            raise DataError(f"{manifest}: file {name!r} is outside the folder of its manifest.")
     return files
 
 
 def _problem(file: Path, entry: dict[str, Any]) -> str | None:
-    """What is wrong with a file, cheapest check first; None where nothing is."""
+    """What is wrong with a file; None if nothing is."""
     if not file.is_file():
         return "is missing"
     size = file.stat().st_size
     if size != entry["bytes"]:
         return f"has {size:,} bytes instead of {entry['bytes']:,}"
     if sha256(file) != entry["sha256"]:
-        return "has other content than its SHA-256 says"
+        return "does not match its SHA-256"
     return None
+
+
+CONNECTIVITY = "connectivity"  # <scan>_connectivity.json
+WALKS = "r2r"  # R2R_<split>.json
+FEATURES = "features"  # one component per source of view features
+WORD_VECTORS = "glove"  # vocab.txt, vectors.npy
+FINE_GRAINED = "fine_grained"  # FGR2R_<split>.json: sub-instructions and their parts of the path
+SENTENCES = "sentences"  # sentences/<split>: the tagged sentences of a split
+BABYSTEPS = "babysteps"  # babysteps/<task>/<split>: Baby-Steps and where on the path they end
+LANDMARKS = "landmarks"  # the landmark classifier
+ALIGNER = "aligner"  # the alignment model
+SPEAKER = "speaker"  # the speaker model
+PLANS = "plans"  # <scan>.json: floor plans of built-in houses, for figures
+RAW = "raw"  # the raw files of a built-in data set
+CACHE = "cache"  # derived files that may be deleted at any time; not in a manifest
+# A built task is a component <task>/<split>.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from babywalk.assets.manifest import component, details, read_manifest, verify
+from babywalk.assets.data_directory import component, details, read_manifest, verify
 from babywalk.common.errors import DataError
 from babywalk.common.files import write_json
 
@@ -19,7 +19,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_component_knows_its_files(data: Path) -> None:
+def test_a_manifest_lists_the_files_of_a_component(data: Path) -> None:
     manifest = read_manifest(data / "houses").fields
     assert manifest["what"] == "some houses"
     assert manifest["notes"] == ["free"]
@@ -27,7 +27,7 @@ def test_a_component_knows_its_files(data: Path) -> None:
     assert manifest["files"]["inner/file.txt"]["bytes"] == 5
 
 
-def test_all_is_well(data: Path) -> None:
+def test_an_intact_directory_has_no_findings(data: Path) -> None:
     (data / "cache").mkdir()
     (data / "cache" / "derived.npz").write_bytes(b"whatever")
     found = verify(data)
@@ -39,45 +39,45 @@ def test_all_is_well(data: Path) -> None:
     [
         (lambda file: file.unlink(), "is missing"),
         (lambda file: file.write_text("wall"), "has 4 bytes instead of 5"),
-        (lambda file: file.write_text("balls"), "has other content than its SHA-256 says"),
-        (lambda file: file.with_name("new.txt").write_text("?"), "is in no manifest"),
+        (lambda file: file.write_text("balls"), "does not match its SHA-256"),
+        (lambda file: file.with_name("new.txt").write_text("?"), "is not in a manifest"),
     ],
 )
-def test_each_kind_of_damage_is_found(data: Path, change: object, problem: str) -> None:
+def test_changed_files_are_reported(data: Path, change: object, problem: str) -> None:
     change(data / "houses" / "inner" / "file.txt")
     (finding,) = verify(data).findings
     assert finding.problem == problem
     assert finding.file.startswith("houses/inner/")
 
 
-def test_a_failed_draft_leaves_the_old_component(data: Path) -> None:
+def test_a_failed_write_keeps_the_old_component(data: Path) -> None:
     def fail() -> None:
         with component(data / "houses", "new") as draft:
             (draft.folder / "half").write_text("...")
-            raise RuntimeError("out of luck")
+            raise RuntimeError("failed")
 
-    with pytest.raises(RuntimeError, match="out of luck"):
+    with pytest.raises(RuntimeError, match="failed"):
         fail()
     assert read_manifest(data / "houses").fields["what"] == "some houses"
     assert sorted(path.name for path in data.iterdir()) == ["houses", "walks"]
 
 
-def test_a_new_draft_takes_the_place_of_the_old_component(data: Path) -> None:
+def test_a_new_component_replaces_the_old_one(data: Path) -> None:
     with component(data / "houses", "new"):
         pass
     assert read_manifest(data / "houses").fields["files"] == {}
     assert sorted(path.name for path in data.iterdir()) == ["houses", "walks"]
 
 
-def test_a_manifest_cannot_reach_outside(data: Path) -> None:
+def test_files_outside_a_component_are_rejected(data: Path) -> None:
     file = data / "houses" / "manifest.json"
     write_json(file, {"files": {"../walks/inner/file.txt": {"bytes": 1, "sha256": "0"}}})
-    with pytest.raises(DataError, match=r"lies outside the folder of its manifest"):
+    with pytest.raises(DataError, match=r"is outside the folder of its manifest"):
         verify(data)
 
 
-def test_not_a_data_directory(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is not a data directory of BabyWalk"):
+def test_a_folder_without_manifests_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is not a data directory"):
         verify(tmp_path)
-    with pytest.raises(DataError, match="there is no such folder"):
+    with pytest.raises(DataError, match="folder not found"):
         verify(tmp_path / "none")
