@@ -18,20 +18,23 @@ from typing import TypeVar
 import numpy as np
 import torch
 
+from babywalk.assets.data_directory import CACHE, FINE_GRAINED, SENTENCES
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
-from babywalk.assets.layout import CACHE, FINE_GRAINED, SENTENCES
 from babywalk.buildings.features import open_features
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner
-from babywalk.instructions.alignment.aligning import METHODS, align
-from babywalk.instructions.alignment.alignment_examples import examples_from_people
-from babywalk.instructions.alignment.evaluation import Placed, compare_methods
+from babywalk.instructions.alignment.examples import examples_from_annotations
+from babywalk.instructions.alignment.methods import METHODS, AlignmentAccuracy, align, compare_methods
 from babywalk.instructions.alignment.training import train_aligner
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig, identify
-from babywalk.instructions.landmarks.model import LandmarkConfig, LandmarkModel, load_landmarks
-from babywalk.instructions.landmarks.precision import report_landmarks
-from babywalk.instructions.landmarks.training import train_landmarks
+from babywalk.instructions.landmarks.classifier import (
+    LandmarkConfig,
+    LandmarkModel,
+    load_landmarks,
+    train_landmarks,
+)
+from babywalk.instructions.landmarks.evaluation import report_landmarks
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.segmenting import segment_texts
 from babywalk.instructions.sentences import WordLists
@@ -55,7 +58,7 @@ def main() -> None:
     print(f"\n{'':44}{'exact':>8}{'within one':>12}")
     for split in arguments.splits:
         file = fine_grained_file(dataset.folder / FINE_GRAINED, split)
-        told, truth = examples_from_people(read_fine_grained(file), dataset.houses)
+        told, truth = examples_from_annotations(read_fine_grained(file), dataset.houses)
         found = compare_methods(told, truth, dataset.houses, features, landmarks=landmarks, aligner=aligner)
         if arguments.ablate:
             for without, other in ablations(aligner):
@@ -134,7 +137,7 @@ def timed(what: str, run: Callable[[], Made]) -> Made:
     return made
 
 
-def line(what: str, placed: Placed) -> str:
+def line(what: str, placed: AlignmentAccuracy) -> str:
     return f"{what:44}{100 * placed.exact:>7.1f}%{100 * placed.within_one:>11.1f}%"
 
 

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import babywalk.common.needs_torch  # noqa: F401
+from babywalk.assets.data_directory import ALIGNER, FINE_GRAINED, LANDMARKS
 from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
-from babywalk.assets.layout import ALIGNER, FINE_GRAINED, LANDMARKS
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, load_aligner
-from babywalk.instructions.alignment.aligning import align
-from babywalk.instructions.alignment.alignment_examples import examples_from_people
-from babywalk.instructions.alignment.evaluation import AlignmentAccuracy, compare_methods
+from babywalk.instructions.alignment.examples import examples_from_annotations
+from babywalk.instructions.alignment.methods import AlignmentAccuracy, align, compare_methods
 from babywalk.instructions.alignment.training import train_aligner
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
-from babywalk.instructions.landmarks.model import LandmarkModel, load_landmarks
-from babywalk.instructions.landmarks.precision import LandmarkReport, report_landmarks
-from babywalk.instructions.landmarks.training import train_landmarks
+from babywalk.instructions.landmarks.classifier import LandmarkModel, load_landmarks, train_landmarks
+from babywalk.instructions.landmarks.evaluation import LandmarkReport, report_landmarks
 from babywalk.instructions.store import (
     identified,
     keep_aligned,
@@ -69,9 +67,9 @@ def compare_alignments(folder: Path, split: str, features: str | None = None) ->
     """How well each method places the ends of sub-instructions that people, or the narrator, marked."""
     dataset, spec = Dataset(folder), default_features(folder, features)
     file = fine_grained_file(folder / FINE_GRAINED, split)
-    told, truth = examples_from_people(read_fine_grained(file), dataset.houses)
+    examples, truth = examples_from_annotations(read_fine_grained(file), dataset.houses)
     return compare_methods(
-        told,
+        examples,
         truth,
         dataset.houses,
         open_features(folder, spec, dataset.houses),

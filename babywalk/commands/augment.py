@@ -9,9 +9,8 @@ from typing import Any
 
 import babywalk.common.needs_torch  # noqa: F401
 from babywalk.agents.learned import observer_for
-from babywalk.agents.presets import PRESETS
-from babywalk.assets.layout import SPEAKER
-from babywalk.assets.manifest import details
+from babywalk.training.presets import PRESETS
+from babywalk.assets.data_directory import SPEAKER, details
 from babywalk.buildings.features import LOOKAHEAD
 from babywalk.commands.align import default_features
 from babywalk.common.config import from_table, merged
@@ -61,7 +60,7 @@ def augment(
         people.append(dataset.walks("val_seen"))
     paths, headings = draw_unspoken(dataset.houses, people, walks, seed=seed)
     speaker = _speaker(dataset, spec, observer, config)
-    texts = speaker.tell(paths, headings, dataset.houses, observer, temperature=temperature, seed=seed)
+    texts = speaker.describe(paths, headings, dataset.houses, observer, temperature=temperature, seed=seed)
     facts = {"seed": seed, "temperature": temperature, "features": spec}
     keep_split(dataset, split, described(paths, headings, texts, dataset.houses), facts)
     held = [
@@ -91,7 +90,7 @@ def _sight(folder: Path, features: str | None) -> tuple[str, dict[str, float]]:
 def _speaker(dataset: Dataset, spec: str, observer: Observer, config: SpeakerConfig) -> Speaker:
     """The speaker that was learned for a feature spec and settings; learned now if there is none."""
     folder = dataset.folder / SPEAKER
-    if folder.is_dir() and details(folder).text("features") == spec:
+    if folder.is_dir() and details(folder).string("features") == spec:
         kept = load_speaker(folder, observer)
         if kept.config == config:
             return kept

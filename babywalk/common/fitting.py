@@ -14,6 +14,7 @@ from babywalk.common.progress import progress
 from babywalk.common.seeding import generator
 
 Rows = NDArray[np.int64]
+DEVICE = "cpu"  # of the aligner and the landmark classifier: a GPU would not make them faster
 _STATUS_EVERY = 20  # batches
 
 

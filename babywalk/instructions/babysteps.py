@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from babywalk.assets.manifest import component
+from babywalk.assets.data_directory import component
 from babywalk.assets.r2r import Walk, walk_fields
 from babywalk.buildings.panorama import direction
 from babywalk.common.errors import DataError

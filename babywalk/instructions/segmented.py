@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.assets.manifest import component
+from babywalk.assets.data_directory import component
 from babywalk.common.errors import DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.ragged import Ragged, ranges, starts

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from babywalk.assets.layout import BABYSTEPS, CACHE, SENTENCES
-from babywalk.assets.manifest import details
+from babywalk.assets.data_directory import BABYSTEPS, CACHE, SENTENCES, details
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import starts
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
-from babywalk.instructions.alignment.proportional import proportional
+from babywalk.instructions.alignment.segmentation import proportional
 from babywalk.instructions.babysteps import BabySteps, load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts, load_segmented, save_segmented
@@ -64,7 +63,7 @@ def segmented(dataset: Dataset, split: str) -> SegmentedTexts:
     again = f"Run 'babywalk data segment --data {dataset.folder} --splits {split}'"
     if not folder.is_dir():
         raise DataError(f"{dataset.folder}: the instructions of {split} are not segmented. {again}.")
-    if details(folder).text("walks") != dataset.walks_key(split):
+    if details(folder).string("walks") != dataset.walks_key(split):
         raise DataError(f"{folder}: was made from other walks than this directory has now. {again} again.")
     return load_segmented(folder)
 

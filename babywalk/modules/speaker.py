@@ -1,4 +1,4 @@
-"""A speaker: says of walks what a person might have said, in the words of the training walks."""
+"""The speaker: generates an instruction for a walk, word by word, in the vocabulary of the training walks."""
 
 from __future__ import annotations
 
@@ -11,23 +11,29 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babywalk.assets.manifest import component
+from babywalk.assets.data_directory import component
 from babywalk.buildings.houses import Houses
-from babywalk.common.config import check_at_least_one, check_fraction_below_one
-from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.config import (
+    check_at_least_one,
+    check_fraction,
+    check_fraction_below_one,
+    check_non_negative,
+    check_positive,
+)
+from babywalk.common.errors import DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.progress import progress
 from babywalk.common.ragged import Ragged
+from babywalk.common.weights import load_state, read_tensors, write_tensors
 from babywalk.episodes.vocabulary import END, PADDING, UNKNOWN, Vocabulary
-from babywalk.instructions.landmarks.weights import load_weights, save_weights
-from babywalk.modules.kernels.dropout import kept
-from babywalk.modules.kernels.observation import Observation
-from babywalk.modules.speaker_network import EncodedWalks, SpeakerNetwork
-from babywalk.navigation.history import walked_along
+from babywalk.modules.kernels import choose_backend
+from babywalk.modules.kernels.dropout import dropout_mask
+from babywalk.modules.speaker_network import EncodedTrajectories, SpeakerNetwork
+from babywalk.navigation.history import history_along
 from babywalk.navigation.observation import ORIENTATION, Observer
-from babywalk.navigation.world import Poses, World, poses_at
+from babywalk.navigation.world import World, poses_at
 
-_BATCH = 256  # walks at a time
+_BATCH = 256  # walks
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,56 +42,57 @@ class SpeakerConfig:
 
     hidden: int = 256
     dropout: float = 0.4
-    feature_dropout: float = 0.3  # of view features, channel-wise and the same for a whole walk
-    feature_gain: float = 1.0  # times view features
+    feature_dropout: float = 0.3  # of view features, by column, the same for a whole walk
+    feature_gain: float = 1.0  # factor of the view features
     epochs: int = 14
     batch: int = 64
     learning_rate: float = 2e-3
     weight_decay: float = 1e-4
-    mirror: float = 0.0  # share of batches in the houses' mirror images, where left is right
+    mirror: float = 0.0  # fraction of batches in mirrored houses, where left is right
     max_words: int = 80
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_at_least_one(self, "hidden", "epochs", "batch", "max_words")
         check_fraction_below_one(self, "dropout", "feature_dropout")
-        if not 0 <= self.mirror <= 1:
-            raise ConfigError(f"mirror = {self.mirror} is no share; give 0 to 1.")
-        if not self.learning_rate > 0:
-            raise ConfigError(f"learning_rate = {self.learning_rate} teaches nothing; give more than 0.")
-        if not self.weight_decay >= 0:
-            raise ConfigError(f"weight_decay = {self.weight_decay} cannot work. Give at least 0.")
+        check_fraction(self, "mirror")
+        check_positive(self, "learning_rate")
+        check_non_negative(self, "weight_decay")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Speaker:
-    """A network, the words it has and the features it sees. Shapes: B walks."""
+    """A network, its vocabulary and its features. Shapes: B walks, S viewpoints of all walks."""
 
     config: SpeakerConfig
     vocabulary: Vocabulary
     features: str  # the spec it was trained on
     network: SpeakerNetwork
 
-    def walked(
+    def encode(
         self, paths: Ragged, headings: NDArray[np.float64], houses: Houses, world: World, observer: Observer
-    ) -> EncodedWalks:
-        """Encode paths (B rows). `world` is of arrays, `observer` of tensors."""
-        beginning = poses_at(paths.firsts.astype(np.int64), headings)
-        done = walked_along(paths, beginning.view, world, houses)
-        poses = Poses(torch.from_numpy(done.poses.viewpoint), torch.from_numpy(done.poses.view))
-        lengths = torch.from_numpy(paths.lengths)
-        scene = Observation(observer, poses, self._channels(observer, lengths))
-        return self.network.walked(scene, scene.taken(torch.from_numpy(done.actions)), lengths)
+    ) -> EncodedTrajectories:
+        """Encode paths (B rows). `world` holds arrays, `observer` holds tensors on the network's device."""
+        device = self.network.device
+        start = poses_at(paths.firsts.astype(np.int64), headings)
+        history = history_along(paths, start.view, world, houses)
+        lengths = torch.as_tensor(paths.lengths, device=device)
+        mask = self._feature_mask(observer, lengths)
+        observation = choose_backend("auto", device).observe(observer, history.poses.to(device), mask)
+        actions = observation.chosen(torch.as_tensor(history.actions, device=device))
+        return self.network.encode(observation, actions, lengths)
 
-    def _channels(self, observer: Observer, lengths: Tensor) -> Tensor | None:
-        """(S, D) which channels of the view features are seen, alike on the whole of a walk; None for all."""
-        width, share = observer.view_width - ORIENTATION, self.config.feature_dropout
-        if not self.network.training or share == 0 or width == 0:
+    def _feature_mask(self, observer: Observer, lengths: Tensor) -> Tensor | None:
+        """(S, D) dropout factors of the view features, equal along a walk; None where nothing is dropped."""
+        width, rate = observer.view_width - ORIENTATION, self.config.feature_dropout
+        if not self.network.training or rate == 0 or width == 0:
             return None
-        seen = kept(torch.Size((len(lengths), width)), share, torch.float32)
-        return seen.repeat_interleave(lengths, dim=0)
+        mask = dropout_mask(
+            torch.Size((len(lengths), width)), rate, dtype=torch.float32, device=lengths.device
+        )
+        return mask.repeat_interleave(lengths, dim=0)
 
-    def tell(
+    def describe(
         self,
         paths: Ragged,
         headings: NDArray[np.float64],
@@ -95,30 +102,35 @@ class Speaker:
         temperature: float = 0.0,
         seed: int = 0,
     ) -> list[str]:
-        """A text of each path. Words are drawn at a temperature; at 0 each is the likeliest."""
+        """An instruction for each path. Words are sampled at the temperature; 0 takes the likeliest."""
         self.network.eval()
         world = World.of(houses)
         texts: list[str] = []
-        draw = torch.Generator().manual_seed(seed)
+        draw = torch.Generator(device=self.network.device).manual_seed(seed)
         batches = [np.arange(len(paths))[first : first + _BATCH] for first in range(0, len(paths), _BATCH)]
         with torch.inference_mode():
-            for some in progress(batches, "Speaking", unit="batch"):
-                walks = self.walked(paths.take(some), headings[some], houses, world, observer)
-                texts += [self._written(row) for row in self._words(walks, temperature, draw)]
+            for batch in progress(batches, "Generating instructions", unit="batch"):
+                encoded = self.encode(paths.take(batch), headings[batch], houses, world, observer)
+                texts += [
+                    detokenise([self.vocabulary.words[word] for word in row])
+                    for row in self._generate(encoded, temperature, draw)
+                ]
         return texts
 
-    def _words(self, walks: EncodedWalks, temperature: float, draw: torch.Generator) -> Iterator[list[int]]:
-        """Word after word of all walks, at least one, until each has come to its end."""
-        numbers = self.vocabulary.numbers
+    def _generate(
+        self, encoded: EncodedTrajectories, temperature: float, draw: torch.Generator
+    ) -> Iterator[list[int]]:
+        """The word numbers of each instruction: at least one, at most `max_words`, without END."""
+        numbers, device = self.vocabulary.numbers, self.network.device
         end = numbers[END]
-        word = torch.full((len(walks.whole),), end)  # what stands before the first word
-        done = torch.zeros(len(word), dtype=torch.bool)
+        word = torch.full((len(encoded.summary),), end, device=device)  # END precedes the first word
+        done = torch.zeros(len(word), dtype=torch.bool, device=device)
         state = None
-        told: list[Tensor] = []
+        words: list[Tensor] = []
         for _ in range(self.config.max_words):
-            scores, state = self.network.next(walks, word, state)
+            scores, state = self.network.next(encoded, word, state)
             scores[:, [numbers[PADDING], numbers[UNKNOWN]]] = -torch.inf
-            if not told:
+            if not words:
                 scores[:, end] = -torch.inf
             if temperature:
                 word = torch.multinomial((scores / temperature).softmax(dim=1), 1, generator=draw)[:, 0]
@@ -126,19 +138,16 @@ class Speaker:
                 word = scores.argmax(dim=1)
             word = word.masked_fill(done, end)
             done |= word == end
-            told.append(word)
+            words.append(word)
             if bool(done.all()):
                 break
-        for row in torch.stack(told, dim=1).tolist():
+        for row in torch.stack(words, dim=1).tolist():
             yield row[: row.index(end)] if end in row else row
 
-    def _written(self, words: Sequence[int]) -> str:
-        return written([self.vocabulary.words[word] for word in words])
-
     def save(self, folder: Path, *, notes: Sequence[str] = ()) -> None:
-        """Keep the speaker as a component."""
+        """Write the speaker as a component of a data directory."""
         with component(folder, "speaker", notes=notes, details={"features": self.features}) as draft:
-            save_weights(draft.folder / "weights.safetensors", self.network)
+            write_tensors(draft.folder / "weights.safetensors", self.network.state_dict())
             write_json(
                 draft.folder / "model.json",
                 {
@@ -151,35 +160,46 @@ class Speaker:
 
 
 def load_speaker(folder: Path, observer: Observer) -> Speaker:
-    """Read what `Speaker.save` kept, for an observer of the features that it was trained on."""
+    """Read what `Speaker.save` wrote, for an observer of the features it was trained on."""
     stored = read_json(folder / "model.json")
     try:
         config = SpeakerConfig(**stored["config"])
         vocabulary = Vocabulary(tuple(stored["words"]))
         spec, width = str(stored["features"]), int(stored["word_width"])
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{folder}: cannot be read ({error}). Delete it, and a new one is trained.") from None
-    network = new_network(config, torch.zeros(len(vocabulary), width), observer)
-    load_weights(folder / "weights.safetensors", network)
+        raise DataError(f"{folder}: cannot be read ({error}). Delete it to train a new one.") from None
+    network = new_speaker_network(config, np.zeros((len(vocabulary), width), dtype=np.float32), observer)
+    file = folder / "weights.safetensors"
+    load_state(network, read_tensors(file)[0], file)
     return Speaker(config, vocabulary, spec, network.eval())
 
 
-def new_network(config: SpeakerConfig, vectors: Tensor, observer: Observer) -> SpeakerNetwork:
-    """An untrained network for a configuration; `vectors` (V, W) of the words."""
-    return SpeakerNetwork(
-        vectors, observer.view_width, observer.candidate_width, config.hidden, dropout=config.dropout
-    )
+def new_speaker_network(
+    config: SpeakerConfig, vectors: NDArray[np.float32], observer: Observer
+) -> SpeakerNetwork:
+    """An untrained network on the observer's device; `vectors` (V, W) initialise the word vectors."""
+    with torch.device("cpu"):  # drawn there, so that a seed gives the same weights on every device
+        network = SpeakerNetwork(
+            torch.as_tensor(vectors, device="cpu"),
+            observer.view_width,
+            observer.candidate_width,
+            config.hidden,
+            dropout=config.dropout,
+        )
+    network = network.to(observer.orientation_table.device)
+    choose_backend("auto", network.device).prepare(network)
+    return network
 
 
-def written(words: Sequence[str]) -> str:
-    """Words as one writes them: no space before a mark, a capital after a full stop."""
+def detokenise(words: Sequence[str]) -> str:
+    """Words as a text: no space before punctuation, a capital at the start of a sentence."""
     text = ""
     for word in words:
-        begins = not text or text[-1] in ".!?"
-        gap = "" if not text or word in _JOINED or text[-1] in _JOINING else " "
-        text += gap + (word.capitalize() if begins else word)
+        starts_sentence = not text or text[-1] in ".!?"
+        gap = "" if not text or word in _NO_SPACE_BEFORE or text[-1] in _NO_SPACE_AFTER else " "
+        text += gap + (word.capitalize() if starts_sentence else word)
     return text
 
 
-_JOINED = frozenset(".,;:!?')/-\"")
-_JOINING = frozenset("'(/-")
+_NO_SPACE_BEFORE = frozenset(".,;:!?')/-\"")
+_NO_SPACE_AFTER = frozenset("'(/-")

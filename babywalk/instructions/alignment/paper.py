@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from babywalk.common.ragged import Ragged, starts
 from babywalk.instructions.alignment.segmentation import Potentials, best_ends, buckets
 from babywalk.instructions.babysteps import BabySteps
-from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary, distinct
+from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary, unique_per_row
 from babywalk.instructions.segmenting import segment_texts
 from babywalk.instructions.sentences import WordLists
 
@@ -21,10 +21,10 @@ def psi(
     landmarks: NDArray[np.int32],  # (B, M, O), -1 after the last
 ) -> NDArray[np.float32]:  # (B, M, T)
     """Psi(t, m): the mean logit at state t of the landmarks that step m names; 0 where it names none."""
-    seen = np.concatenate([logits[viewpoints], np.zeros((*viewpoints.shape, 1), np.float32)], axis=2)
+    padded = np.concatenate([logits[viewpoints], np.zeros((*viewpoints.shape, 1), np.float32)], axis=2)
     rows = np.arange(len(viewpoints))[:, None, None, None]
     states = np.arange(viewpoints.shape[1])[:, None]
-    total = seen[rows, states, landmarks[:, :, None, :]].sum(axis=3)  # -1 takes the zero at the end
+    total = padded[rows, states, landmarks[:, :, None, :]].sum(axis=3)  # -1 takes the zero at the end
     count = np.maximum(1, (landmarks >= 0).sum(axis=2, dtype=np.float32))
     mean: NDArray[np.float32] = total / count[..., None]
     return mean
@@ -34,12 +34,11 @@ def phi(
     scores: NDArray[np.float32],  # (B, M, T)
     steps: NDArray[np.int64],  # (B,)
     states: NDArray[np.int64],  # (B,)
-) -> NDArray[np.int32]:  # (B, M), meaningless after an episode's last step
+) -> NDArray[np.int32]:  # (B, M), undefined after an episode's last step
     """The end states of the Bellman equation Phi(t, m) = Psi(t, m) + max over i < t of Phi(i, m - 1).
 
     Read literally, only end states score, and each step ends after the one before. An episode with more
-    steps than states has no such solution: there i = t is allowed too, and a step may share its single
-    state with its neighbour.
+    steps than states has no such solution: there i = t is allowed too, so that steps may share a state.
     """
     _, longest, width = scores.shape
     span = np.zeros((longest, width, len(scores)), dtype=np.float32)
@@ -52,32 +51,32 @@ def align_by_landmarks(
     logits: NDArray[np.float32],  # (N, V)
     paths: Ragged,  # C rows of viewpoints
     path_of: NDArray[np.int64],  # (E,)
-    steps: NDArray[np.int64],  # (E,) how many steps each episode has
+    steps: NDArray[np.int64],  # (E,) steps of each episode
     landmarks: Ragged,  # a row for each step of each episode: the landmarks it names
 ) -> Ragged:
-    """Where the steps of every episode end, by the paper's rule."""
+    """E rows: where the steps of each episode end."""
     start, states = starts(steps), paths.lengths[path_of]
     ends = np.empty(int(start[-1]), dtype=np.int32)
     for rows in buckets(steps, states):
         width = int(steps[rows].max())
-        inside = np.arange(width) < steps[rows, None]  # (B, M) True where there is a step
-        step = np.where(inside, start[rows, None] + np.arange(width), 0)
+        valid = np.arange(width) < steps[rows, None]  # (B, M) True where there is a step
+        step = np.where(valid, start[rows, None] + np.arange(width), 0)
         named = landmarks.take(step.ravel()).padded().reshape(len(rows), width, -1)
-        found = psi(logits, paths.take(path_of[rows]).padded(), named)
-        ends[step[inside]] = phi(found, steps[rows], states[rows])[inside]
+        scores = psi(logits, paths.take(path_of[rows]).padded(), named)
+        ends[step[valid]] = phi(scores, steps[rows], states[rows])[valid]
     return Ragged(ends, start)
 
 
 def landmarks_of_texts(texts: Sequence[str], vocabulary: LandmarkVocabulary) -> Ragged:
-    """A row for each text: the landmarks it names, each once."""
-    found = segment_texts(texts, lists=WordLists(), workers=1)
-    named = vocabulary.of_sentences(found)
-    return distinct(np.repeat(found.text_of, named.lengths), named.values, len(texts))
+    """A row for each text: the landmarks it names, without repeats."""
+    segmented = segment_texts(texts, lists=WordLists(), workers=1)
+    named = vocabulary.of_sentences(segmented)
+    return unique_per_row(np.repeat(segmented.text_of, named.lengths), named.values, len(texts))
 
 
 def landmarks_of_steps(steps: BabySteps, vocabulary: LandmarkVocabulary) -> Ragged:
-    """A row for each step of each episode: the landmarks it names, each once."""
+    """A row for each step of each episode: the landmarks it names, without repeats."""
     sentences = steps.segmented.of_episodes(steps.task, np.arange(len(steps)))
     named = vocabulary.of_sentences(steps.segmented).take(sentences.values)
     step = np.repeat(np.arange(len(steps.sentences.values)), steps.sentences.values)
-    return distinct(np.repeat(step, named.lengths), named.values, len(steps.sentences.values))
+    return unique_per_row(np.repeat(step, named.lengths), named.values, len(steps.sentences.values))

@@ -1,1 +1,1 @@
-"""Landmarks: which of them a viewpoint shows, learned from what instructions say about whole paths."""
+"""Landmarks: which of them are visible from a viewpoint, learned from the instructions of whole paths."""

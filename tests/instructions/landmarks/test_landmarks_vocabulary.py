@@ -16,34 +16,34 @@ def texts(*rows: list[tuple[str, ...]]) -> SegmentedTexts:
     )
 
 
-def test_what_many_texts_name_is_kept_from_frequent_to_rare() -> None:
-    found = texts([("bed",), ("bed", "lamp")], [("lamp",)], [("lamp", "bed")], [("vase",)])
-    assert LandmarkVocabulary.of(found, at_least=2).names == ("lamp", "bed")
+def test_frequent_landmarks_are_ordered_from_frequent_to_rare() -> None:
+    segmented = texts([("bed",), ("bed", "lamp")], [("lamp",)], [("lamp", "bed")], [("vase",)])
+    assert LandmarkVocabulary.of(segmented, at_least=2).names == ("lamp", "bed")
 
 
-def test_a_text_counts_once_however_often_it_names_a_landmark() -> None:
-    found = texts([("bed", "bed"), ("bed",)], [("lamp",)], [("lamp",)])
-    assert LandmarkVocabulary.of(found, at_least=2).names == ("lamp",)
+def test_a_text_counts_once_for_a_landmark_named_twice() -> None:
+    segmented = texts([("bed", "bed"), ("bed",)], [("lamp",)], [("lamp",)])
+    assert LandmarkVocabulary.of(segmented, at_least=2).names == ("lamp",)
 
 
-def test_rare_phrases_count_for_their_heads() -> None:
-    found = texts([("red door",)], [("blue door",)], [("dining room",)], [("dining room",)])
-    known = LandmarkVocabulary.of(found, at_least=2)
-    assert known.names == ("dining room", "door")
+def test_rare_phrases_count_as_their_last_word() -> None:
+    segmented = texts([("red door",)], [("blue door",)], [("dining room",)], [("dining room",)])
+    vocabulary = LandmarkVocabulary.of(segmented, at_least=2)
+    assert vocabulary.names == ("dining room", "door")
 
 
-def test_a_phrase_backs_off_to_its_last_word() -> None:
-    known = LandmarkVocabulary(("table", "dining room"))
-    assert known.numbers(["dining room", "dining room table", "table top"]).tolist() == [1, 0, UNKNOWN]
+def test_unknown_phrases_are_looked_up_by_their_last_word() -> None:
+    vocabulary = LandmarkVocabulary(("table", "dining room"))
+    assert vocabulary.numbers(["dining room", "dining room table", "table top"]).tolist() == [1, 0, UNKNOWN]
 
 
-def test_sentences_and_texts_as_landmarks() -> None:
-    found = texts([("red door", "blue door"), ("ufo",)], [("bed", "door")])
-    known = LandmarkVocabulary(("door", "bed"))
-    assert [known.of_sentences(found)[row].tolist() for row in range(3)] == [[0], [], [0, 1]]
-    assert known.of_texts(found).tolist() == [[True, False], [True, True]]
+def test_landmarks_of_sentences_and_of_texts() -> None:
+    segmented = texts([("red door", "blue door"), ("ufo",)], [("bed", "door")])
+    vocabulary = LandmarkVocabulary(("door", "bed"))
+    assert [vocabulary.of_sentences(segmented)[row].tolist() for row in range(3)] == [[0], [], [0, 1]]
+    assert vocabulary.of_texts(segmented).tolist() == [[True, False], [True, True]]
 
 
-def test_nothing_is_frequent_enough() -> None:
-    with pytest.raises(DataError, match="No landmark occurs in 5 texts"):
+def test_no_frequent_landmark_is_an_error() -> None:
+    with pytest.raises(DataError, match="No landmark is named in 5 texts"):
         LandmarkVocabulary.of(texts([("bed",)]), at_least=5)
