@@ -71,7 +71,7 @@ def publish(
     model = load_model(run)
     if model.vocabulary != dataset.vocabulary():
         raise DataError(
-            f"{dataset.folder}: is not the data {run} was trained on: its vocabulary differs. Give --data."
+            f"{dataset.folder}: is not the data {run} was trained on: the vocabulary differs. Give --data."
         )
     measurements = [_read_measurement(file) for file in results]
     with atomic_folder(folder) as draft:

@@ -1,4 +1,4 @@
-"""Published weights: what they measure, what their card says."""
+"""Published weights: their scores, and what their card says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from babywalk.common.config import from_table
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import read_toml
 from babywalk.episodes.dataset import Dataset
-from babywalk.evaluation.evaluation import evaluate, summarise, walk_all
+from babywalk.evaluation.evaluate import evaluate, summarise, walk_all
 from babywalk.modules.model import load_model, save_model
 from babywalk.training.config import TrainingConfig
 from babywalk.training.run_config import read_run_config
@@ -39,7 +39,7 @@ def run(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder
 
 
-def test_what_is_published_walks_as_the_rounded_original_does(
+def test_published_weights_give_the_trajectories_of_the_rounded_original(
     run: Path, segmented_dollhouse: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "weights" / "tiny"
@@ -66,15 +66,13 @@ def test_what_is_published_walks_as_the_rounded_original_does(
     assert f"babywalk evaluate {folder} --data DATA --tasks r2r,r4r --split val_seen:20" in card
 
 
-def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
-    segmented_dollhouse: Path, tmp_path: Path
-) -> None:
+def test_the_card_shows_step_sizes_and_mixed_tasks(segmented_dollhouse: Path, tmp_path: Path) -> None:
     settings = {
         "policy": {"step_size": 90},
         "imitation": {"iterations": 4, "batch": 8, "mix": "r2r", "sizes": [200]},
         "reinforce": {"lectures": 0},
         "validate_on": "val_seen:5",
-        "hand_on": "last",
+        "keep": "last",
         "threads": 1,
     }
     coarse = tmp_path / "run"
@@ -83,9 +81,9 @@ def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
     card = (tmp_path / "w" / "README.md").read_text()
     assert "Baby-Steps (`template`, of about 90 characters)" in card
     assert "iteration 4, the last one." in card
-    assert "Batches of imitation took turns with these tasks (train, if not said): r4r, r2r." in card
-    assert "took turns with steps of about 90, 200 characters" in card
-    # As it learned them, so it cuts an instruction that somebody types.
+    assert "Imitation alternated between these tasks (split train unless given): r4r, r2r." in card
+    assert "alternated between Baby-Steps of about 90, 200 characters" in card
+    # A typed instruction is segmented with the step size of training.
     agent, task = (
         babywalk.load(tmp_path / "w", segmented_dollhouse),
         Dataset(segmented_dollhouse).task("r4r", "val_seen"),
@@ -95,11 +93,11 @@ def test_the_card_tells_how_large_steps_are_and_what_was_mixed_in(
     assert len(followed.steps) == max(1, round(len(episode.instruction) / 90))
 
 
-def test_the_card_of_a_mean_tells_what_it_is_the_mean_of(
+def test_the_card_of_averaged_weights_lists_their_runs(
     run: Path, segmented_dollhouse: Path, tmp_path: Path
 ) -> None:
     settings = {
-        "begin_from": f"{run},{run / 'best' / 'imitation.safetensors'}",
+        "init_from": f"{run},{run / 'best' / 'imitation.safetensors'}",
         "imitation": {"iterations": 0},
         "reinforce": {"lectures": 0},
         "validate_on": "val_seen:5",
@@ -108,26 +106,31 @@ def test_the_card_of_a_mean_tells_what_it_is_the_mean_of(
     train_agent("babywalk", segmented_dollhouse, mean, preset="tiny", settings=settings)
     publish(mean, tmp_path / "w")
     card = (tmp_path / "w" / "README.md").read_text()
-    assert "Nothing was learned in this run" in card
-    assert "It began with the mean of the weights of babywalk trained on" in card
-    assert "It is the mean of 2 runs with a seed each" in card
+    assert "This run had no training iterations" in card
+    assert "The weights were initialised from the mean of the weights of babywalk trained on" in card
+    assert "It is the mean of the weights of 2 runs" in card
 
 
-def test_without_rounding_the_weights_are_the_same(run: Path, tmp_path: Path) -> None:
+def test_float32_weights_are_unchanged(run: Path, tmp_path: Path) -> None:
     publish(run, tmp_path / "w")
     one, two = (load_model(path).network.state_dict() for path in (run, tmp_path / "w"))
     assert all(torch.equal(one[name], two[name]) for name in one)
-    assert "It was not measured when it was published." in (tmp_path / "w" / "README.md").read_text()
+    assert (
+        "These weights were not evaluated when they were published."
+        in (tmp_path / "w" / "README.md").read_text()
+    )
 
 
-def test_the_card_tells_facts(run: Path, segmented_dollhouse: Path, tmp_path: Path) -> None:
+def test_the_card_shows_data_settings_and_versions(
+    run: Path, segmented_dollhouse: Path, tmp_path: Path
+) -> None:
     publish(run, tmp_path / "w", precision="float16")
     card = (tmp_path / "w" / "README.md").read_text()
-    assert str(segmented_dollhouse) not in card  # nobody else has that folder
+    assert str(segmented_dollhouse) not in card  # a local path
     assert "Made by BabyWalk's Dollhouse: free of any licence." in card
-    assert "CC BY-SA 4.0" in card  # of the tagger that cut the instructions
+    assert "CC BY-SA 4.0" in card  # of the tagger
     assert f"torch {torch.__version__}" in card
-    assert "Seed 0; 10 iterations in all." in card
+    assert "Seed 0; 10 iterations in total." in card
     assert "| lecture 1 |" in card
     task = Dataset(segmented_dollhouse).task("r4r", "train")
     assert f"r4r train: {len(task):,} instructions" in card
@@ -139,32 +142,34 @@ def test_the_card_tells_facts(run: Path, segmented_dollhouse: Path, tmp_path: Pa
     assert from_table(TrainingConfig, settings) == read_run_config(run).config()
 
 
-def test_measures_from_elsewhere(
+def test_results_of_evaluate_are_added_to_the_card(
     run: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = ["evaluate", str(run), "--data", str(segmented_dollhouse), "--tasks", "r2r"]
     assert main([*base, "--split", "val_seen:7", "--json"]) == 0
-    said = tmp_path / "said.json"
-    said.write_text(capsys.readouterr().out)
+    results = tmp_path / "results.json"
+    results.write_text(capsys.readouterr().out)
     folder = tmp_path / "w"
-    assert main(["publish", str(run), str(folder), "--results", str(said)]) == 0
+    assert main(["publish", str(run), str(folder), "--results", str(results)]) == 0
     assert "model.safetensors" in capsys.readouterr().out
     card = (folder / "README.md").read_text()
     assert "| R2R val_seen, 7 instructions |" in card
-    assert f"Measured before publishing, of `{run.name}`, by `said.json`." in card
+    assert f"Evaluated before publishing: `{run.name}`, from `results.json`." in card
 
 
-def test_mistakes(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_reported(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
-    strange = tmp_path / "strange.json"
-    strange.write_text(json.dumps({"agent": [{"task": "r2r"}]}))
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"agent": [{"task": "r2r"}]}))
     for arguments, message in (
         ([str(tmp_path), "w"], "is no run's directory: there is no config.json in it."),
         ([str(run), str(tmp_path / "full")], "is not empty. Give a new folder for the weights."),
         ([str(run), "w", "--precision", "float8"], "Precision 'float8' is not known. Did you mean"),
         ([str(run), "w", "--tasks", "r5r"], "Task 'r5r' is not known."),
-        ([str(run), "w", "--results", str(strange)], "is not what 'babywalk evaluate --json' says."),
+        ([str(run), "w", "--results", str(other)], "is not the output of 'babywalk evaluate --json'."),
     ):
         placed = [str(tmp_path / "w") if one == "w" else one for one in arguments]
         assert main(["publish", *placed]) == 2
@@ -172,21 +177,21 @@ def test_mistakes(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert not (tmp_path / "w").exists()
 
 
-def test_other_data_than_it_was_trained_on(run: Path, tmp_path: Path) -> None:
+def test_data_with_another_vocabulary_are_rejected(run: Path, tmp_path: Path) -> None:
     from babywalk.assets.dollhouse import DollhouseConfig
 
     make_dollhouse(tmp_path / "other", DollhouseConfig(houses=3, seed=5))
-    with pytest.raises(DataError, match="it has other words"):
+    with pytest.raises(DataError, match="the vocabulary differs"):
         publish(run, tmp_path / "w", data=tmp_path / "other")
 
 
-def test_published_weights_do_not_say_where_the_data_are(run: Path, tmp_path: Path) -> None:
+def test_published_weights_need_a_data_directory(run: Path, tmp_path: Path) -> None:
     publish(run, tmp_path / "w")
     with pytest.raises(ConfigError, match="does not say which data it belongs to"):
         babywalk.load(tmp_path / "w")
 
 
-def test_loading_is_strict(run: Path, tmp_path: Path) -> None:
+def test_loading_checks_names_types_and_range(run: Path, tmp_path: Path) -> None:
     model = load_model(run)
     weights = rounded(model, "float16")
     name = next(iter(weights))
@@ -199,5 +204,5 @@ def test_loading_is_strict(run: Path, tmp_path: Path) -> None:
         load_model(file)
     with torch.no_grad():
         next(model.network.parameters()).fill_(1e6)
-    with pytest.raises(DataError, match=r"does not fit into float16\. Publish it as float32"):
+    with pytest.raises(DataError, match=r"is NaN, infinite or too large for float16\. Use float32"):
         rounded(model, "float16")

@@ -1,4 +1,4 @@
-"""Learning curves, from what a run writes down."""
+"""Learning curves, read from the log of a run and drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from babywalk.cli import main
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.evaluation.curves import read_curves
-from babywalk.evaluation.figures.curves import draw_curves
+from babywalk.evaluation.figures.charts import draw_curves
 from babywalk.training.log import Log
 
 
@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_series_of_a_run(run: Path) -> None:
+def test_the_series_of_a_run_are_read(run: Path) -> None:
     (found,) = read_curves([run])
     assert found.label == "run"
     assert found.stages == {"imitation": 0, "lecture 1": 40}
@@ -43,20 +43,20 @@ def test_the_series_of_a_run(run: Path) -> None:
     assert "val SDTW" not in other.series
 
 
-def test_a_run_that_is_writing_now(run: Path) -> None:
+def test_an_incomplete_last_line_is_ignored(run: Path) -> None:
     with (run / "metrics.csv").open("a") as file:
         file.write("80,lecture 1,40,lo")
     assert read_curves([run])[0].series["loss"].iterations == [20, 40, 60]
 
 
-def test_what_is_drawn(run: Path, tmp_path: Path) -> None:
+def test_each_quantity_is_a_panel_with_a_line_per_run(run: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "run"
     other.mkdir(parents=True)
     log = Log(other, after=0)
     log.add(20, "imitation", 20, {"loss": 3.0})
     log.close()
     found = read_curves([run, other])
-    assert [one.label for one in found] == [str(run), str(other)]  # the names alone are the same
+    assert [one.label for one in found] == [str(run), str(other)]  # both are named "run"
     panels = draw_curves(found).axes
     assert [axes.get_ylabel() for axes in panels] == ["loss", "accuracy, %", "reward", "validation SDTW, %"]
     lines = [line for line in panels[0].lines if line.get_label() in (str(run), str(other))]
@@ -67,7 +67,7 @@ def test_what_is_drawn(run: Path, tmp_path: Path) -> None:
     assert marks == [0, 40]
 
 
-def test_names_of_short_stages_are_not_written_over_each_other(tmp_path: Path) -> None:
+def test_names_of_short_stages_are_joined(tmp_path: Path) -> None:
     log = Log(tmp_path, after=0)
     for total, stage, done in ((1000, "imitation", 1000), (1010, "lecture 1", 10), (1020, "lecture 2", 10)):
         log.add(total, stage, done, {"loss": 1.0})
@@ -76,20 +76,22 @@ def test_names_of_short_stages_are_not_written_over_each_other(tmp_path: Path) -
     assert names == ["imitation", "lecture 1 to lecture 2"]
 
 
-def test_mistakes(run: Path, tmp_path: Path) -> None:
+def test_invalid_runs_are_reported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"Measure 'SDWT' is not known\. Did you mean 'SDTW'"):
         read_curves([run], "SDWT")
     with pytest.raises(DataError, match=r"has no metrics\.csv"):
         read_curves([tmp_path])
     (run / "metrics.csv").write_text("total,stage,iteration,name,value\n1,imitation,x,loss,2\n")
-    with pytest.raises(DataError, match="has a line that is no measurement"):
+    with pytest.raises(DataError, match="has a line that is not a measurement"):
         read_curves([run])
     (run / "metrics.csv").write_text("total,stage,iteration,name,value\n")
-    with pytest.raises(DataError, match="Nothing was written down in these runs yet"):
+    with pytest.raises(DataError, match="These runs have not logged any measurement yet"):
         draw_curves(read_curves([run]))
 
 
-def test_from_the_command_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_curves_command_draws_and_prints_json(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "curves.png"
     assert main(["curves", str(run), "--out", str(file)]) == 0
     assert str(file) in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Where walks fail, on trajectories made by hand.
+"""Diagnosis of hand-made trajectories.
 
 House a is a corridor 0 .. 7, viewpoints 2 m apart; house b a flight of stairs 8, 9, 10, 1 m higher each.
 """
@@ -20,13 +20,11 @@ from babywalk.common.ragged import Ragged
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
-from babywalk.evaluation.diagnosis.diagnose import Diagnosis, diagnose
-from babywalk.evaluation.diagnosis.step_failures import losing, steps_passed
-from babywalk.evaluation.diagnosis.stopping import stopping
-from babywalk.evaluation.diagnosis.table import diagnosis_text
-from babywalk.evaluation.evaluation import Evaluation, evaluate
-from babywalk.evaluation.figures.diagnosis import draw_diagnosis
-from babywalk.evaluation.figures.saving import save
+from babywalk.evaluation.diagnosis.failures import step_failures, steps_followed, stopping
+from babywalk.evaluation.diagnosis.report import Diagnosis, diagnose, diagnosis_text
+from babywalk.evaluation.evaluate import Evaluation, evaluate
+from babywalk.evaluation.figures.charts import draw_diagnosis
+from babywalk.evaluation.figures.style import save
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
@@ -52,8 +50,8 @@ def task() -> Task:
 
 WALKS = [
     [0, 1, 2, 3, 4, 5, 6],  # as the expert
-    [0, 1, 2, 3, 4, 5, 6, 5, 4, 3],  # through the goal and back: lost at no step
-    [0, 1, 2, 1, 0],  # keeps to the first step alone: 3 is 2 m from 4
+    [0, 1, 2, 3, 4, 5, 6, 5, 4, 3],  # through the goal and back: follows every step
+    [0, 1, 2, 1, 0],  # follows only the first step: it comes within 4 m of the end of the second
     [0],  # 4 m from the end of the first step
     [0, 1, 2, 3],  # within 3 m of the ends of two steps
     [7, 6, 5],  # 4 m too early
@@ -77,95 +75,100 @@ def steps(task: Task) -> BabySteps:
     return BabySteps(task, segmented, Ragged.of(counts), Ragged.of(ends))
 
 
-def test_stopping(found: Evaluation) -> None:
-    """Failures are walks 1 to 5; of these walk 1 was at the goal, and three came near the goal in all."""
-    told = stopping(found)
-    assert told.failures == 5
-    assert told.passed is not None
-    assert told.passed.mean == pytest.approx(1 / 5)
-    assert told.stayed is not None
-    assert told.stayed.mean == pytest.approx(2 / 3)
-    # The expert walks 12 m (8 m in walk 5): the five walked 18, 8, 0, 6 and 4 m.
-    assert (told.shorter, told.alike, told.longer) != (None, None, None)
-    shares = [one.mean for one in (told.shorter, told.alike, told.longer) if one]
+def test_stopping_counts_how_failures_end(found: Evaluation) -> None:
+    """Walks 1 to 5 fail; of these walk 1 was at the goal. Three walks in all came near the goal."""
+    result = stopping(found)
+    assert result.failures == 5
+    assert result.passed_goal is not None
+    assert result.passed_goal.mean == pytest.approx(1 / 5)
+    assert result.stopped_at_goal is not None
+    assert result.stopped_at_goal.mean == pytest.approx(2 / 3)
+    # The reference is 12 m long (8 m in walk 5); the five failures are 18, 8, 0, 6 and 4 m long.
+    assert (result.shorter, result.similar, result.longer) != (None, None, None)
+    shares = [one.mean for one in (result.shorter, result.similar, result.longer) if one]
     assert shares == pytest.approx([4 / 5, 0, 1 / 5])
 
 
-def test_nobody_failed(task: Task) -> None:
+def test_shares_of_no_failures_are_none(task: Task) -> None:
     experts = task.paths.take(task.chain_of(np.arange(len(task))))
-    told = stopping(evaluate(task, Trajectories(experts, experts)))
-    assert (told.failures, told.passed, told.shorter) == (0, None, None)
-    assert told.stayed is not None
-    assert told.stayed.mean == 1
+    result = stopping(evaluate(task, Trajectories(experts, experts)))
+    assert (result.failures, result.passed_goal, result.shorter) == (0, None, None)
+    assert result.stopped_at_goal is not None
+    assert result.stopped_at_goal.mean == 1
 
 
-def test_the_first_step_whose_end_was_not_come_near_to(found: Evaluation, steps: BabySteps) -> None:
-    assert steps_passed(found, steps).tolist() == [3, 3, 1, 0, 2, 0, 1]
-    told = losing(found, steps)
-    assert [(one.step, one.came, round(one.lost.mean, 3)) for one in told.steps] == [
+def test_a_walk_fails_at_the_first_step_whose_end_it_does_not_reach(
+    found: Evaluation, steps: BabySteps
+) -> None:
+    assert steps_followed(found, steps).tolist() == [3, 3, 1, 0, 2, 0, 1]
+    result = step_failures(found, steps)
+    assert [(one.step, one.attempts, round(one.failed.mean, 3)) for one in result.steps] == [
         ("1", 7, round(2 / 7, 3)),
         ("2", 4, 0.25),
         ("3", 3, round(1 / 3, 3)),
     ]
-    assert told.kept is not None
-    assert (told.kept.episodes, told.kept.measures["SR"].mean) == (3, pytest.approx(2 / 3))
+    assert result.all_followed is not None
+    assert (result.all_followed.episodes, result.all_followed.measures["SR"].mean) == (
+        3,
+        pytest.approx(2 / 3),
+    )
 
 
-def test_ends_are_passed_in_their_order(task: Task, steps: BabySteps, found: Evaluation) -> None:
-    """Steps to 6 and back to 2: who was at 2 only before 6 has not followed the second."""
+def test_step_ends_must_be_reached_in_order(task: Task, steps: BabySteps, found: Evaluation) -> None:
+    """With steps to 6 and back to 2, a walk that was at 2 only before 6 has not followed the second."""
     there_and_back = replace(steps, ends=Ragged.of([[6, 2, 2]] * 5 + [[4], [2]]))
-    assert steps_passed(found, there_and_back).tolist()[:2] == [1, 3]
+    assert steps_followed(found, there_and_back).tolist()[:2] == [1, 3]
 
 
-def names(told: Diagnosis, group: str) -> list[tuple[str, int, float]]:
-    return [(one.name, one.episodes, one.measures["SR"].mean) for one in told.groups[group]]
+def groups(diagnosis: Diagnosis, group: str) -> list[tuple[str, int, float]]:
+    return [(one.name, one.episodes, one.measures["SR"].mean) for one in diagnosis.groups[group]]
 
 
-def test_groups(found: Evaluation, steps: BabySteps) -> None:
+def test_episodes_are_grouped(found: Evaluation, steps: BabySteps) -> None:
     vocabulary = Vocabulary.of([ALONG, CLIMB.replace("take", "")], at_least=1)
-    told = diagnose(found, steps=steps, vocabulary=vocabulary)
-    assert names(told, "Baby-Steps") == [("1", 2, 0.5), ("3", 5, 0.2)]
-    assert names(told, "words") == [("0-19", 7, pytest.approx(2 / 7))]
-    assert names(told, "metres of path") == [("0-4", 1, 1), ("5-9", 1, 0), ("10-14", 5, 0.2)]
-    assert names(told, "height of path") == [
+    diagnosis = diagnose(found, steps=steps, vocabulary=vocabulary)
+    assert groups(diagnosis, "Baby-Steps") == [("1", 2, 0.5), ("3", 5, 0.2)]
+    assert groups(diagnosis, "words") == [("0-19", 7, pytest.approx(2 / 7))]
+    assert groups(diagnosis, "metres of path") == [("0-4", 1, 1), ("5-9", 1, 0), ("10-14", 5, 0.2)]
+    assert groups(diagnosis, "height of path") == [
         ("over 1 m up or down", 1, 1),
         ("level", 6, pytest.approx(1 / 6)),
     ]
-    assert names(told, "stairs in the instruction")[0] == ("stairs are named", 1, 1)
-    assert names(told, "unknown words")[0] == ("some words are unknown", 1, 1)  # "take"
-    assert told.houses == 2
-    assert told.spread["SR"].lowest == pytest.approx(1 / 6)
-    assert told.spread["SR"].highest == 1
-    assert [house.name for house in told.worst] == ["a", "b"]
+    assert groups(diagnosis, "stairs in the instruction")[0] == ("stairs mentioned", 1, 1)
+    assert groups(diagnosis, "unknown words")[0] == ("with unknown words", 1, 1)  # "take"
+    assert diagnosis.houses == 2
+    assert diagnosis.spread["SR"].lowest == pytest.approx(1 / 6)
+    assert diagnosis.spread["SR"].highest == 1
+    assert [house.name for house in diagnosis.worst] == ["a", "b"]
 
 
-def test_what_is_missing_is_left_out(found: Evaluation, steps: BabySteps) -> None:
-    told = diagnose(found, steps=replace(steps, ends=None), left_out=("this. Do that.",))
-    assert told.losing is None
-    assert "Baby-Steps" in told.groups
-    assert "unknown words" not in told.groups
-    assert "Left out: this. Do that." in diagnosis_text(told)
+def test_groups_that_need_missing_data_are_left_out(found: Evaluation, steps: BabySteps) -> None:
+    diagnosis = diagnose(found, steps=replace(steps, ends=None), left_out=("this. Do that.",))
+    assert diagnosis.step_failures is None
+    assert "Baby-Steps" in diagnosis.groups
+    assert "unknown words" not in diagnosis.groups
+    assert "Left out: this. Do that." in diagnosis_text(diagnosis)
     assert "Baby-Steps" not in diagnose(found).groups
 
 
-def test_a_report_for_people(found: Evaluation, steps: BabySteps, tmp_path: Path) -> None:
-    told = diagnose(found, steps=steps)
-    lines = [line.split() for line in diagnosis_text(told).splitlines()]
+def test_the_diagnosis_as_text_and_figure(found: Evaluation, steps: BabySteps, tmp_path: Path) -> None:
+    diagnosis = diagnose(found, steps=steps)
+    lines = [line.split() for line in diagnosis_text(diagnosis).splitlines()]
     assert ["all", "7", "28.6"] in [line[:3] for line in lines]
     assert ["of", "5", "failures", "95", "%"] in lines
     assert ["2", "4", "25.0"] in [line[:3] for line in lines]
-    figure = draw_diagnosis(told)
+    figure = draw_diagnosis(diagnosis)
     assert [axes.get_xlabel() for axes in figure.axes] == [
         "Baby-Steps",
         "Words",
-        "Metres of the expert's path",
+        "Length of the reference path, m",
         "Baby-Step",
     ]
     save(figure, tmp_path / "f.png")
     assert (tmp_path / "f.png").stat().st_size > 10_000
 
 
-def test_from_the_command_line(
+def test_the_diagnose_command_takes_results_or_an_agent(
     aligned_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = str(aligned_dollhouse)
@@ -177,12 +180,12 @@ def test_from_the_command_line(
     assert main(["diagnose", "random", *base]) == 0
     assert json.loads(capsys.readouterr().out) == of_file
     assert of_file["whole"]["episodes"] == 30
-    assert of_file["losing"]["steps"][0]["came"] == 30
+    assert of_file["step_failures"]["steps"][0]["attempts"] == 30
     assert of_file["left_out"] == []
     assert (tmp_path / "f.svg").read_text().startswith("<?xml")
 
 
-def test_what_to_run_for_the_rest_is_told(
+def test_the_diagnose_command_names_the_commands_for_missing_data(
     dollhouse: Path, segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for data, command in (
@@ -195,5 +198,5 @@ def test_what_to_run_for_the_rest_is_told(
         assert command.format(data) in text
     assert main(["diagnose", "stop", "--data", str(dollhouse), "--split", "test"]) == 2
     assert "has no goals" in capsys.readouterr().err
-    assert main(["diagnose", "nobody", "--data", str(dollhouse), "--split", "train"]) == 2
-    assert "'nobody' is not known" in capsys.readouterr().err
+    assert main(["diagnose", "randm", "--data", str(dollhouse), "--split", "train"]) == 2
+    assert "'randm' is not known" in capsys.readouterr().err

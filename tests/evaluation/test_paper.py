@@ -1,4 +1,4 @@
-"""The paper's tables as data, against what its pages print."""
+"""The paper's tables as data, compared with its pages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_cells_are_as_printed(
     assert {name: found[name] for name in printed} == printed
 
 
-def test_no_row_is_there_twice_and_none_is_empty() -> None:
+def test_rows_are_unique_and_not_empty() -> None:
     rows = paper_rows()
     assert len(ROWS) == len(rows) == 163
     assert all(row.measures for row in rows)
@@ -77,10 +77,10 @@ def test_measures_are_in_range(row: PaperRow) -> None:
         ("curriculum", "r4r", "lecture 3", {"SR": 26.7, "CLS": 45.4, "SDTW": 16.3}),
     ],
 )
-def test_the_printed_means_over_other_tasks_come_out(
+def test_means_over_other_tasks_agree_with_the_printed_means(
     experiment: str, trained_on: str, agent: str, means: dict[str, float]
 ) -> None:
-    """The paper has these means from unrounded numbers, so the last digit may differ."""
+    """The paper computed these means from unrounded numbers, so the last digit may differ."""
     rows = [
         row for row in paper_rows(experiment, trained_on) if row.agent == agent and row.task != trained_on
     ]
@@ -89,7 +89,7 @@ def test_the_printed_means_over_other_tasks_come_out(
         assert sum(row.measures[name] for row in rows) / 3 == pytest.approx(mean, abs=0.101)
 
 
-def test_the_full_curriculum_is_the_agent_of_the_main_tables() -> None:
+def test_the_full_curriculum_equals_the_agent_of_the_main_tables() -> None:
     for task in ("r2r", "r4r", "r6r", "r8r"):
         agent = ROWS["agents", "r4r", task, "BABYWALK+"].measures
         assert agent == ROWS["curriculum", "r4r", task, "lecture 4"].measures

@@ -1,32 +1,21 @@
-"""Small houses to draw: a row of viewpoints on one floor, a house of two floors, and a plan."""
+"""Small houses to draw: on one floor, on two floors, and a floor plan."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
+from builders import connectivity
 
 from babywalk.assets.connectivity import Connectivity
 from babywalk.buildings.houses import Houses
 from babywalk.common.files import write_json
 
 
-def a_house(scan: str, positions: list[tuple[float, float, float]]) -> Connectivity:
-    """Viewpoints in a row, each a neighbour of the next."""
-    count = len(positions)
-    linked = np.zeros((count, count), dtype=bool)
-    for a, b in pairwise(range(count)):
-        linked[a, b] = linked[b, a] = True
-    return Connectivity(
-        scan=scan,
-        viewpoints=tuple(f"{scan}-{number}" for number in range(count)),
-        positions=np.array(positions, dtype=np.float64),
-        heights=np.full(count, 1.5),
-        unobstructed=linked,
-        visible=linked,
-    )
+def chain(scan: str, positions: list[tuple[float, float, float]]) -> Connectivity:
+    """A house in which each viewpoint is a neighbour of the next."""
+    return connectivity(scan, positions, pairwise(range(len(positions))), prefix=f"{scan}-")
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +26,7 @@ def houses() -> Houses:
     above = [(2.0 * number, 3.0, 4.3) for number in reversed(range(4))]
     tall = [*below, (7.0, 1.5, 2.8), *above]
     wide = [(2.0 * (number % 10), 3.0 * (number // 10), 1.5) for number in range(60)]
-    return Houses.of([a_house("flat", flat), a_house("tall", tall), a_house("wide", wide)])
+    return Houses.of([chain("flat", flat), chain("tall", tall), chain("wide", wide)])
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +34,7 @@ def ladder() -> Houses:
     """`ladder`: 0 to 2 below, 3 to 5 above, 3 straight over 2. `low`: 6 to 8, on one floor."""
     below = [(2.0 * number, 0.0, 1.5) for number in range(3)]
     above = [(4.0 - 2.0 * number, 0.0, 4.3) for number in range(3)]
-    return Houses.of([a_house("ladder", [*below, *above]), a_house("low", below)])
+    return Houses.of([chain("ladder", [*below, *above]), chain("low", below)])
 
 
 @pytest.fixture

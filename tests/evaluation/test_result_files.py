@@ -12,7 +12,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
-from babywalk.evaluation.answers import as_answers, read_answers
+from babywalk.evaluation.result_files import read_trajectories, to_results
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ GOOD = [
 
 def read(tmp_path: Path, task: Task, answers: list[Answer]) -> object:
     write_results(tmp_path / "r.json", answers)
-    return read_answers(tmp_path / "r.json", task)
+    return read_trajectories(tmp_path / "r.json", task)
 
 
-def test_answers_come_in_the_order_of_the_task(tmp_path: Path, task: Task) -> None:
+def test_trajectories_are_read_in_the_order_of_the_task(tmp_path: Path, task: Task) -> None:
     write_results(tmp_path / "r.json", GOOD)
-    found = read_answers(tmp_path / "r.json", task)
+    found = read_trajectories(tmp_path / "r.json", task)
     assert found.viewpoints.padded().tolist() == [[0, 1, -1]] * 4 + [[9, 8, 8]]
-    # The start faces heading 0.5 (view 13); who walked south (view 18) and stayed still faces south.
+    # The start has heading 0.5 (view 13); after a move south (view 18), staying keeps the view.
     assert found.views.padded().tolist() == [[13, 12, -1]] * 4 + [[13, 18, 18]]
 
 
@@ -47,19 +47,19 @@ def test_answers_come_in_the_order_of_the_task(tmp_path: Path, task: Task) -> No
         ({"9_9": ("0",), "8_8": ("0",)}, r"r\.json: 2 ids are not in r2r val: 9_9, 8_8\."),
         (
             {"1_1": None, "2_0": None},
-            r"r2r val have no answer: 1_1, 2_0\. For answers to a sample, give --split val:3\.",
+            r"r2r val have no trajectory: 1_1, 2_0\. If this is a sample, give --split val:3\.",
         ),
-        ({"1_2": ()}, r"1 trajectories are empty: 1_2\. Give at least the start\."),
-        ({"1_0": ("0", "2")}, r"1 trajectories jump between viewpoints without an edge: 1_0\."),
-        ({"1_0": ("1", "2")}, r"1 trajectories do not begin at their start: 1_0\."),
-        ({"1_3": ("0", "b1")}, r"1 trajectories visit viewpoints of no such house: 1_3 \(b1\)\."),
+        ({"1_2": ()}, r"1 trajectories are empty: 1_2\. Give at least the start viewpoint\."),
+        ({"1_0": ("0", "2")}, r"1 trajectories move between viewpoints without an edge: 1_0\."),
+        ({"1_0": ("1", "2")}, r"1 trajectories do not begin at the start viewpoint of their episode: 1_0\."),
+        ({"1_3": ("0", "b1")}, r"1 trajectories visit viewpoints that are not in their house: 1_3 \(b1\)\."),
         (
             {f"1_{number}": ("0", "4") for number in range(4)},
-            r"4 trajectories jump between viewpoints without an edge: 1_0, 1_1, 1_2 and 1 more\.",
+            r"4 trajectories move between viewpoints without an edge: 1_0, 1_1, 1_2 and 1 more\.",
         ),
     ],
 )
-def test_each_fault_is_told_with_the_first_offenders(
+def test_invalid_results_are_reported_with_the_first_ids(
     tmp_path: Path, task: Task, change: dict[str, tuple[str, ...] | None], message: str
 ) -> None:
     paths: dict[str, tuple[str, ...] | None] = {answer.id: answer.path for answer in GOOD} | change
@@ -68,15 +68,15 @@ def test_each_fault_is_told_with_the_first_offenders(
         read(tmp_path, task, answers)
 
 
-def test_an_instruction_answered_twice(tmp_path: Path, task: Task) -> None:
-    with pytest.raises(DataError, match=r"1 instructions are answered more than once: 2_0\."):
+def test_a_second_trajectory_for_an_instruction_is_rejected(tmp_path: Path, task: Task) -> None:
+    with pytest.raises(DataError, match=r"1 instructions have more than one trajectory: 2_0\."):
         read(tmp_path, task, [*GOOD, GOOD[0]])
 
 
-def test_what_is_written_is_read_the_same(tmp_path: Path, task: Task) -> None:
+def test_written_results_are_read_back_unchanged(tmp_path: Path, task: Task) -> None:
     walked = OracleAgent().walk(task, np.arange(len(task)))
-    write_results(tmp_path / "r.json", as_answers(walked, task))
-    again = read_answers(tmp_path / "r.json", task)
+    write_results(tmp_path / "r.json", to_results(walked, task))
+    again = read_trajectories(tmp_path / "r.json", task)
     assert again.viewpoints.padded().tolist() == walked.viewpoints.padded().tolist()
     assert again.views.padded().tolist() == walked.views.padded().tolist()
     first = read_results(tmp_path / "r.json")[0]

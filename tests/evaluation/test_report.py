@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from babywalk.common.errors import DataError
-from babywalk.evaluation.evaluation import Group, Measured
-from babywalk.evaluation.reports import Report, read_reports
+from babywalk.evaluation.evaluate import Group, Measured
+from babywalk.evaluation.report import Report, read_reports
 from babywalk.navigation.measures import MEASURES
 
 REPORT = Report(
@@ -22,13 +22,13 @@ REPORT = Report(
 )
 
 
-def test_what_was_said_is_read_as_it_was(tmp_path: Path) -> None:
+def test_written_reports_are_read_back_unchanged(tmp_path: Path) -> None:
     measures = {**REPORT.measures, "NE": Measured(math.inf, 1, math.inf)}
-    lost = Report("r2r", "val_seen", 7, measures, [], unit="Baby-Steps")
-    said = {"random 0": [REPORT, lost], "random 1": [REPORT]}
-    text = {agent: [asdict(report) for report in reports] for agent, reports in said.items()}
-    (tmp_path / "said.json").write_text(json.dumps(text))
-    assert read_reports(tmp_path / "said.json") == said
+    other = Report("r2r", "val_seen", 7, measures, [], unit="Baby-Steps")
+    reports = {"random 0": [REPORT, other], "random 1": [REPORT]}
+    text = {agent: [asdict(report) for report in found] for agent, found in reports.items()}
+    (tmp_path / "reports.json").write_text(json.dumps(text))
+    assert read_reports(tmp_path / "reports.json") == reports
 
 
 def _changed(**fields: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _changed(**fields: Any) -> dict[str, Any]:
         _changed(strange=1),
     ],
 )
-def test_anything_else_is_refused(value: Any, tmp_path: Path) -> None:
-    (tmp_path / "said.json").write_text(json.dumps(value))
-    with pytest.raises(DataError, match=r"said\.json: is not what 'babywalk evaluate --json' says\."):
-        read_reports(tmp_path / "said.json")
+def test_other_json_is_rejected(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "reports.json").write_text(json.dumps(value))
+    with pytest.raises(DataError, match=r"reports\.json: is not the output of 'babywalk evaluate --json'\."):
+        read_reports(tmp_path / "reports.json")

@@ -13,8 +13,8 @@ from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.joining import Joint
 from babywalk.episodes.task import Task, join_task
-from babywalk.evaluation.evaluation import by_length, evaluate, summarise, walk_all
-from babywalk.evaluation.score_table import mean_over_runs, score_table, write_per_instruction
+from babywalk.evaluation.evaluate import by_length, evaluate, summarise, walk_all
+from babywalk.evaluation.tables import mean_over_runs, score_table, write_per_instruction
 
 
 @pytest.fixture
@@ -26,19 +26,19 @@ def task() -> Task:
     return join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
 
 
-def test_means_over_instructions_and_over_paths(task: Task) -> None:
+def test_means_are_over_instructions_or_over_paths(task: Task) -> None:
     found = evaluate(task, walk_all(StopAgent(), task))
     assert summarise(found)["NE"].mean == pytest.approx((4 * 3 + 12) / 4)
     assert summarise(found, per_path=True)["NE"].mean == pytest.approx((4 + 12) / 2)
 
 
-def test_the_interval_draws_whole_paths(task: Task) -> None:
-    """Three instructions of one path are no three observations: the interval reaches from path to path."""
+def test_the_interval_resamples_whole_paths(task: Task) -> None:
+    """Three instructions of one path are not independent: the interval spans the two paths."""
     measured = summarise(evaluate(task, walk_all(StopAgent(), task)))["NE"]
     assert (measured.low, measured.high) == (4, 12)
 
 
-def test_groups_by_words_and_by_metres(task: Task) -> None:
+def test_episodes_are_grouped_by_words_or_metres(task: Task) -> None:
     found = evaluate(task, walk_all(StopAgent(), task))
     assert [(group.lengths, group.episodes) for group in by_length(found)] == [
         ("0-19", 1),
@@ -54,7 +54,7 @@ def test_groups_by_words_and_by_metres(task: Task) -> None:
         by_length(found, "meters")
 
 
-def test_a_csv_with_a_line_per_instruction(task: Task, tmp_path: Path) -> None:
+def test_the_csv_has_a_line_per_instruction(task: Task, tmp_path: Path) -> None:
     write_per_instruction(tmp_path / "out.csv", evaluate(task, walk_all(OracleAgent(), task)))
     with (tmp_path / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -63,15 +63,15 @@ def test_a_csv_with_a_line_per_instruction(task: Task, tmp_path: Path) -> None:
     assert {row["SR"] for row in rows} == {"1.0"}
 
 
-def test_a_table_for_people(task: Task) -> None:
+def test_the_score_table_has_means_and_intervals(task: Task) -> None:
     measured = summarise(evaluate(task, walk_all(OracleAgent(), task)))
-    header, means, interval = score_table({"shortest": measured}).splitlines()
+    header, means, interval = score_table({"oracle": measured}).splitlines()
     assert header.split() == ["PL", "NE", "SR", "OSR", "SPL", "CLS", "nDTW", "SDTW"]
-    assert means.split() == ["shortest", "6.00", "0.00", *["100.0"] * 6]
+    assert means.split() == ["oracle", "6.00", "0.00", *["100.0"] * 6]
     assert interval.split()[:3] == ["95", "%", "4.00..12.00"]
 
 
-def test_several_runs(task: Task) -> None:
+def test_the_mean_over_runs_has_their_range(task: Task) -> None:
     runs = [summarise(evaluate(task, walk_all(agent, task))) for agent in (StopAgent(), OracleAgent())]
     mean = mean_over_runs(runs)["SR"]
     assert (mean.mean, mean.low, mean.high) == (0.5, 0, 1)
@@ -79,7 +79,7 @@ def test_several_runs(task: Task) -> None:
 
 @pytest.mark.real
 @pytest.mark.parametrize(("split", "metres"), [("val_seen", 10.1854), ("val_unseen", 9.4797)])
-def test_the_ceiling_and_the_floor_on_the_real_data(real_dataset: Path, split: str, metres: float) -> None:
+def test_oracle_and_stop_agents_on_the_real_data(real_dataset: Path, split: str, metres: float) -> None:
     loaded = Dataset(real_dataset).task("r2r", split)
     best = summarise(evaluate(loaded, walk_all(OracleAgent(), loaded)), per_path=True)
     assert (best["SR"].mean, best["SPL"].mean) == (1, 1)
@@ -90,10 +90,10 @@ def test_the_ceiling_and_the_floor_on_the_real_data(real_dataset: Path, split: s
 
 
 @pytest.mark.real
-def test_a_split_without_goals_cannot_be_measured(real_dataset: Path) -> None:
+def test_a_split_without_goals_is_not_scored(real_dataset: Path) -> None:
     loaded = Dataset(real_dataset).task("r2r", "test")
     walked = walk_all(StopAgent(), loaded)
     starts = loaded.paths.firsts[loaded.chain_of(np.arange(len(loaded)))]
     assert np.array_equal(walked.viewpoints.values, starts)
-    with pytest.raises(ConfigError, match="r2r test has no goals to measure against"):
+    with pytest.raises(ConfigError, match="r2r test has no goals to score against"):
         evaluate(loaded, walked)

@@ -8,8 +8,8 @@ from matplotlib.patches import StepPatch
 
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.statistics import Lengths
-from babywalk.evaluation.figures.lengths import draw_lengths
-from babywalk.evaluation.figures.saving import save
+from babywalk.evaluation.figures.charts import draw_lengths
+from babywalk.evaluation.figures.style import save
 
 
 def lengths_of(words: list[int], viewpoints: list[int]) -> Lengths:
@@ -19,7 +19,7 @@ def lengths_of(words: list[int], viewpoints: list[int]) -> Lengths:
 TASKS = {"r2r": lengths_of([20, 30, 40], [5, 6, 7]), "r8r": lengths_of([90, 100, 140], [20, 22])}
 
 
-def test_two_panels_with_a_line_for_each_task():
+def test_lengths_have_two_panels_with_a_line_per_task():
     figure = draw_lengths(TASKS)
     words, viewpoints = figure.axes
     legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (words, viewpoints)]
@@ -30,19 +30,19 @@ def test_two_panels_with_a_line_for_each_task():
     )
 
 
-def test_each_line_is_a_density():
+def test_lengths_are_drawn_as_densities():
     for axes in draw_lengths(TASKS).axes:
         for line in axes.findobj(StepPatch):
             density, edges, _ = line.get_data()
             assert (density * np.diff(edges)).sum() == pytest.approx(1)
 
 
-def test_one_length_alone_and_a_task_without_episodes():
+def test_a_single_length_and_an_empty_task_are_drawn():
     draw_lengths({"r2r": lengths_of([7], [1]), "r4r": lengths_of([], [])}).draw_without_rendering()
 
 
-def test_nothing_to_draw_is_refused():
-    with pytest.raises(ConfigError, match="There is no episode whose lengths could be drawn"):
+def test_tasks_without_episodes_are_rejected():
+    with pytest.raises(ConfigError, match="There are no episodes to draw lengths of"):
         draw_lengths({"r2r": lengths_of([], [])})
 
 

@@ -1,4 +1,4 @@
-"""Walking single Baby-Steps: the same poses for every agent, and the expert's history for who remembers."""
+"""Evaluation of single Baby-Steps: equal start poses for all agents, the expert's history for memory."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from babywalk.agents.agent import Index
 from babywalk.agents.baselines import StopAgent, starts
 from babywalk.commands.evaluate import evaluate_single_steps
 from babywalk.commands.follow import load_agent
 from babywalk.commands.train import train_agent
 from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.episodes.dataset import Dataset
-from babywalk.evaluation.evaluation import evaluate, summarise, walk_steps
+from babywalk.evaluation.evaluate import evaluate, summarise, walk_steps
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.instructions.store import kept_aligned
-from babywalk.navigation.trajectories import Index, Trajectories, TrajectoryRecorder
+from babywalk.navigation.trajectories import Trajectories, TrajectoryRecorder
 from babywalk.navigation.world import Poses, World
 
 
 @pytest.fixture(scope="module")
-def single(aligned_dollhouse: Path) -> StepEpisodes:
+def step_episodes(aligned_dollhouse: Path) -> StepEpisodes:
     dataset = Dataset(aligned_dollhouse)
     return StepEpisodes.of(kept_aligned(dataset, dataset.task("r4r", "val_seen:300")))
 
 
 @pytest.fixture(scope="module")
 def agents(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One of each, hardly trained."""
+    """A BABYWALK and a SEQ2SEQ run of two iterations."""
     folder = tmp_path_factory.mktemp("runs")
     settings = {
         "imitation": {"iterations": 2},
@@ -42,29 +43,29 @@ def agents(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) 
     return {name: folder / name for name in ("babywalk", "seq2seq")}
 
 
-def test_all_agents_begin_alike(
-    single: StepEpisodes, agents: dict[str, Path], aligned_dollhouse: Path
+def test_all_agents_start_from_the_same_poses(
+    step_episodes: StepEpisodes, agents: dict[str, Path], aligned_dollhouse: Path
 ) -> None:
     agent = load_agent(agents["babywalk"], aligned_dollhouse)
-    world = World.of(single.task.houses)
-    lessons = EpisodeBatches.of(single.steps, world, agent.model.vocabulary, agent.model.config)
-    lesson = lessons.lesson(single.episode, single.number, single.number + 1)
-    plain = starts(single.task, np.arange(len(single.task)))
-    assert np.array_equal(lesson.start.viewpoint, plain.viewpoint)
-    assert np.array_equal(lesson.start.view, plain.view)
-    walked = walk_steps(agent, single)
+    world = World.of(step_episodes.task.houses)
+    batches = EpisodeBatches.of(step_episodes.steps, world, agent.model.vocabulary, agent.model.config)
+    batch = batches.batch(step_episodes.episode, step_episodes.number, step_episodes.number + 1)
+    plain = starts(step_episodes.task, np.arange(len(step_episodes.task)))
+    assert np.array_equal(batch.start.viewpoint, plain.viewpoint)
+    assert np.array_equal(batch.start.view, plain.view)
+    walked = walk_steps(agent, step_episodes)
     assert np.array_equal(walked.viewpoints.firsts, plain.viewpoint)
     assert np.array_equal(walked.views.firsts, plain.view)
 
 
-def test_who_remembers_is_asked_step_by_step_and_others_are_not(single: StepEpisodes) -> None:
-    asked: list[tuple[int, int]] = []
+def test_step_agents_are_called_step_by_step_and_others_are_not(step_episodes: StepEpisodes) -> None:
+    calls: list[tuple[int, int]] = []
 
     class Teleporter:
-        """Stands at the end of each step at once."""
+        """A step agent whose trajectory is the end of the step."""
 
         def walk_steps(self, steps: BabySteps, episodes: Index, numbers: Index) -> Trajectories:
-            asked.extend(zip(episodes.tolist(), numbers.tolist(), strict=True))
+            calls.extend(zip(episodes.tolist(), numbers.tolist(), strict=True))
             chain = steps.task.chain_of(episodes)
             assert steps.ends is not None
             place = steps.ends.values[steps.ends.start[episodes] + numbers]
@@ -72,27 +73,29 @@ def test_who_remembers_is_asked_step_by_step_and_others_are_not(single: StepEpis
             return TrajectoryRecorder(Poses(at, np.zeros_like(at))).trajectories()
 
         def walk(self, *_: object) -> Trajectories:
-            raise AssertionError("has a history to be told")
+            raise AssertionError("walk_steps is to be called instead")
 
-    found = evaluate(single.task, walk_steps(Teleporter(), single))
+    found = evaluate(step_episodes.task, walk_steps(Teleporter(), step_episodes))
     assert summarise(found)["SR"].mean == 1
-    assert asked == list(zip(single.episode.tolist(), single.number.tolist(), strict=True))
-    assert summarise(evaluate(single.task, walk_steps(StopAgent(), single)))["PL"].mean == 0
+    assert calls == list(zip(step_episodes.episode.tolist(), step_episodes.number.tolist(), strict=True))
+    assert summarise(evaluate(step_episodes.task, walk_steps(StopAgent(), step_episodes)))["PL"].mean == 0
 
 
-def test_steps_of_one_path_are_drawn_together(single: StepEpisodes) -> None:
-    found = evaluate(single.task, walk_steps(StopAgent(), single))
-    alone, together = summarise(found)["NE"], summarise(found, paths=single.paths)["NE"]
+def test_the_interval_resamples_whole_paths_of_steps(step_episodes: StepEpisodes) -> None:
+    found = evaluate(step_episodes.task, walk_steps(StopAgent(), step_episodes))
+    alone, together = summarise(found)["NE"], summarise(found, paths=step_episodes.paths)["NE"]
     assert together.mean == alone.mean
     assert (together.low, together.high) != (alone.low, alone.high)
-    per_path = summarise(found, paths=single.paths, per_path=True)["NE"].mean
+    per_path = summarise(found, paths=step_episodes.paths, per_path=True)["NE"].mean
     errors = found.scores.navigation_error
-    expected = np.mean([errors[single.paths == path].mean() for path in np.unique(single.paths)])
+    expected = np.mean(
+        [errors[step_episodes.paths == path].mean() for path in np.unique(step_episodes.paths)]
+    )
     assert per_path == pytest.approx(float(expected))
 
 
 @pytest.mark.parametrize("name", ["babywalk", "seq2seq"])
-def test_learned_agents_walk_single_steps(
+def test_learned_agents_are_evaluated_on_single_steps(
     agents: dict[str, Path], aligned_dollhouse: Path, name: str
 ) -> None:
     (report,) = evaluate_single_steps(str(agents[name]), aligned_dollhouse, ["r2r"], "val_seen:20")
