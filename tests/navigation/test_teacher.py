@@ -20,7 +20,7 @@ def houses() -> Houses:
 
 
 @given(start=st.integers(0, 8), goal=st.integers(0, 8))
-def test_following_the_teacher_walks_the_shortest_way(houses: Houses, start: int, goal: int) -> None:
+def test_the_teacher_takes_the_shortest_path(houses: Houses, start: int, goal: int) -> None:
     if houses.house_of[start] != houses.house_of[goal]:
         return
     world, teacher = World.of(houses), Teacher.of(houses)
@@ -33,12 +33,12 @@ def test_following_the_teacher_walks_the_shortest_way(houses: Houses, start: int
     assert walked == pytest.approx(houses.distance(np.array(start), goals)[0])
 
 
-def test_what_cannot_be_reached_is_answered_with_stop(houses: Houses) -> None:
+def test_the_action_towards_an_unreachable_goal_is_stop(houses: Houses) -> None:
     assert Teacher.of(houses).towards(np.array([5]), np.array([9])).tolist() == [STOP]
 
 
-def test_a_path_is_walked_in_its_order(houses: Houses) -> None:
-    """There and back again on the corridor: the goal is near the start, and still the path is walked."""
+def test_a_path_is_followed_viewpoint_by_viewpoint(houses: Houses) -> None:
+    """A path that returns: the goal is next to the start, but the whole path is walked."""
     world, teacher = World.of(houses), Teacher.of(houses)
     paths = np.array([[0, 1, 2, 3, 2, 1], [4, 3, -1, -1, -1, -1]])
     lengths, reached = np.array([6, 2]), np.zeros(2, dtype=np.int64)
@@ -52,16 +52,16 @@ def test_a_path_is_walked_in_its_order(houses: Houses) -> None:
     assert action.tolist() == [STOP, STOP]
 
 
-def test_who_strays_is_led_to_the_viewpoint_that_is_due(houses: Houses) -> None:
+def test_off_the_path_the_teacher_leads_to_the_next_viewpoint_of_the_path(houses: Houses) -> None:
     world, teacher = World.of(houses), Teacher.of(houses)
     paths, lengths = np.array([[1, 2, 3]]), np.array([3])
-    strayed = poses_at([0], [0.0])  # walked back from 1 to 0
-    action, reached = teacher.along(strayed.viewpoint, paths, lengths, np.array([0]))
-    assert world.step(strayed, action).viewpoint.tolist() == [1]
+    off_path = poses_at([0], [0.0])  # walked back from 1 to 0
+    action, reached = teacher.along(off_path.viewpoint, paths, lengths, np.array([0]))
+    assert world.step(off_path, action).viewpoint.tolist() == [1]
     assert reached.tolist() == [0]
 
 
-def test_torch_teaches_as_numpy_does(houses: Houses) -> None:
+def test_torch_actions_equal_numpy_actions(houses: Houses) -> None:
     torch = pytest.importorskip("torch")
     teacher = Teacher.of(houses)
     other = teacher.to("cpu")
