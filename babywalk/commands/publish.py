@@ -113,7 +113,7 @@ def _evaluate(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str],
     options = f"--tasks {','.join(tasks)} --split {split}"
     return Measurement(
         {_row_label(one): one.measures for one in reports},
-        f"`babywalk evaluate {folder.as_posix()} --data DATA {options}` on the published file.",
+        f"By `babywalk evaluate {folder.as_posix()} --data DATA {options}` on the published file.",
     )
 
 

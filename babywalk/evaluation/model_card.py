@@ -121,7 +121,7 @@ class ModelCard:
         if sizes := self.config.imitation.sizes:
             listed = ", ".join(str(size) for size in (self.config.policy.step_size, *sizes))
             lines.append(f"Imitation alternated between Baby-Steps of about {listed} characters (0: any).")
-        if initial := facts.get("begun_from"):
+        if initial := facts.get("init_from"):
             mean = "the mean of the weights" if len(initial) > 1 else "the weights"
             models = "; ".join(_describe(other) for other in initial)
             lines.append(f"The weights were initialised from {mean} of {models}.")
@@ -144,7 +144,7 @@ class ModelCard:
             else f"{self.iterations:,} iterations in total"
         )
         best = f"selected by SDTW on `{self.config.validate_on}`"
-        selected = best if self.config.hand_on == "best" else "the last one"
+        selected = best if self.config.keep == "best" else "the last one"
         stage, iteration = (self.facts.get(name, "-") for name in ("stage", "iteration"))
         return (
             f"Seed {self.config.seed}; {length}. The weights are those of stage {stage}, "
@@ -152,7 +152,7 @@ class ModelCard:
         )
 
     def _runs(self) -> str:
-        averaged = len(self.facts.get("begun_from", ()))
+        averaged = len(self.facts.get("init_from", ()))
         is_mean = averaged > 1 and self.iterations == 0
         return f"the mean of the weights of {averaged} runs" if is_mean else "one run with one seed"
 

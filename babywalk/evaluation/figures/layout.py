@@ -9,11 +9,8 @@ from dataclasses import dataclass, replace
 WIDTH, MARGIN = 8.0, 0.18
 TEXT_LINE = 0.165  # line height of the instruction
 _LEGEND_ROW = 0.2
-_LETTER, _LABEL_MARGIN, _KEY = (
-    0.06,
-    0.62,
-    1.15,
-)  # widths: a letter, what is beside a label, the marker key
+# Widths in the legend: a letter, the space beside a label, the marker key.
+_LETTER, _LABEL_MARGIN, _KEY = 0.06, 0.62, 1.15
 _MAX_SCALE = 0.9  # inches per metre
 _INNER_WIDTH = WIDTH - 2 * MARGIN
 # Maximal height of all floors of a view together.
