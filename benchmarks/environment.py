@@ -1,7 +1,7 @@
 """Environment steps per second: python benchmarks/environment.py --data DIR
 
-Walkers take random actions, all of them one step at a time. "With features" gathers the agent-centred
-views [B, 36, D + 128] and the candidates [B, A, D + 128] at every step.
+A batch of walkers takes random actions. "With features" also gathers the agent-centred views
+(B, 36, D + 128) and the candidates (B, A, D + 128) at every step.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import Poses, World, poses_at
 
 
-def scenery(houses: Houses, width: int) -> np.ndarray:
+def random_features(houses: Houses, width: int) -> np.ndarray:
     return np.random.default_rng(1).random((len(houses.names), 36, width), dtype=np.float32)
 
 
 def walk(world: World, poses: Poses, draws: np.ndarray, observer: Observer | None) -> float:
-    """Steps per second of one run."""
+    """Steps per second of the batched step."""
     begin = time.perf_counter()
     for draw in draws:
         choices = world.possible[poses.viewpoint].sum(axis=-1)
@@ -35,8 +35,7 @@ def walk(world: World, poses: Poses, draws: np.ndarray, observer: Observer | Non
 
 
 def one_by_one(world: World, poses: Poses, draws: np.ndarray) -> float:
-    """The same step for one walker at a time, as simulators with one state each do it."""
-    begin = time.perf_counter()
+    """Steps per second of the same step in plain Python, one walker at a time."""
     neighbours = [row[mask].tolist() for row, mask in zip(world.target, world.possible, strict=True)]
     facing = [row[mask].tolist() for row, mask in zip(world.facing, world.possible, strict=True)]
     states = [{"viewpoint": int(v), "view": int(w)} for v, w in zip(poses.viewpoint, poses.view, strict=True)]
@@ -56,12 +55,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, help="a data directory")
-    parser.add_argument("--batch", type=int, default=1000)
-    parser.add_argument("--width", type=int, default=64, help="numbers per view")
+    parser.add_argument("--batch", type=int, default=1000, help="walkers")
+    parser.add_argument("--width", type=int, default=64, help="features per view")
     options = parser.parse_args()
     houses = Dataset(options.data).houses
     world = World.of(houses)
-    observer = Observer.over(world, scenery(houses, options.width))
+    observer = Observer.over(world, random_features(houses, options.width))
     random = np.random.default_rng(0)
     reachable = np.flatnonzero(houses.degree > 0)
     poses = poses_at(random.choice(reachable, options.batch), random.random(options.batch) * 6.28)

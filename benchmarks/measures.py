@@ -1,8 +1,7 @@
-"""How fast paths are measured: a whole split at once, against a plain double loop per pair.
+"""Speed of the measures: batched over a whole split, compared with a plain loop over pairs.
 
-python benchmarks/measures.py --data FOLDER, which holds connectivity/ and R2R/ as published.
-Every instruction is answered with another path of its house, drawn anew for each: instructions of one
-path have different answers, and nothing is gained by scoring equal pairs once.
+python benchmarks/measures.py --data FOLDER (with connectivity/ and R2R/ as published).
+The prediction of each instruction is a random other path of the same house, so that few pairs are equal.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from babywalk.common.ragged import Ragged
 from babywalk.common.seeding import generator
 from babywalk.episodes.joining import TASKS, chains, joined_paths, joint
 from babywalk.episodes.walks import load_walks
-from babywalk.navigation.measures import Pairs, cls, confidence, score, success
+from babywalk.navigation.measures import confidence, score
 from babywalk.navigation.measures.plain import score_plain
+from babywalk.navigation.rewards import episode_rewards
 
 
 def main() -> None:
@@ -34,19 +34,25 @@ def main() -> None:
     print(f"{arguments.task} {arguments.split}: {number:,} pairs of {size} viewpoints on average\n")
 
     chosen = generator(0, "sample").permutation(number)[: arguments.sample]
-    shortlist, batch = ((predictions.take(rows), references.take(rows)) for rows in (chosen, chosen[:64]))
-    lists = as_plain(houses, *shortlist)
-    plain = best(lambda: plainly(lists)) / len(chosen)
+    sample, batch = ((predictions.take(rows), references.take(rows)) for rows in (chosen, chosen[:64]))
+    plain_pairs = as_plain(houses, *sample)
+    plain = best(lambda: score_all_plain(plain_pairs)) / len(chosen)
     print(f"{'':32}{'milliseconds':>14}{'pairs/s':>12}{'ratio':>9}")
     line(f"plain loop, all eight, {len(chosen)} pairs", plain * len(chosen), len(chosen), plain)
     line("all eight, whole split", best(lambda: score(houses, predictions, references)), number, plain)
-    line(f"all eight, {len(chosen)} pairs", best(lambda: score(houses, *shortlist)), len(chosen), plain)
-    line(f"SR + CLS, {len(batch[0])} pairs", best(lambda: reward(houses, *batch)), len(batch[0]))
+    line(f"all eight, {len(chosen)} pairs", best(lambda: score(houses, *sample)), len(chosen), plain)
+    line(
+        f"SR + CLS, {len(batch[0])} pairs",
+        best(lambda: episode_rewards("fidelity", houses, *batch)),
+        len(batch[0]),
+    )
 
     table = score(houses, predictions, references).table()
-    off = score(houses, *shortlist).table() - [list(scores.values()) for scores in plainly(lists)]
+    difference = score(houses, *sample).table() - [
+        list(scores.values()) for scores in score_all_plain(plain_pairs)
+    ]
     print(f"\nbootstrap of all eight, 1000 resamples: {best(lambda: confidence(table), repeats=3):.2f} s")
-    print(f"largest difference to the plain loop:   {np.abs(off).max():.1e}")
+    print(f"largest difference to the plain loop:   {np.abs(difference).max():.1e}")
 
 
 def parse() -> argparse.Namespace:
@@ -59,37 +65,32 @@ def parse() -> argparse.Namespace:
 
 
 def instructions(folder: Path, task: str, split: str, houses: Houses) -> tuple[Ragged, Ragged]:
-    """One prediction and one reference per instruction."""
+    """The predictions and the references, one of each per instruction."""
     walks = load_walks(r2r_file(folder, split), houses)
     chain = chains(walks, houses, joint(task))
     paths = joined_paths(walks, houses, chain)
     texts = np.diff(walks.first_text)[chain].prod(axis=1)
-    asked = np.repeat(np.arange(len(paths)), texts)
-    return paths.take(others(houses.house_of[paths.firsts], asked)), paths.take(asked)
+    reference = np.repeat(np.arange(len(paths)), texts)
+    return paths.take(others(houses.house_of[paths.firsts], reference)), paths.take(reference)
 
 
-def others(house: NDArray[np.int32], asked: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each asked path a random other one of its house; itself where it is alone."""
+def others(house: NDArray[np.int32], paths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each path a random other one of its house; itself where it is the only one."""
     order = np.argsort(house, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
     first, size = np.searchsorted(house[order], house), np.bincount(house)[house]
-    step = generator(0, "answers").integers(1, np.maximum(2, size[asked]))
-    answer: NDArray[np.int64] = order[first[asked] + (place[asked] - first[asked] + step) % size[asked]]
-    return answer
+    offset = generator(0, "answers").integers(1, np.maximum(2, size[paths]))
+    other: NDArray[np.int64] = order[first[paths] + (rank[paths] - first[paths] + offset) % size[paths]]
+    return other
 
 
-def reward(houses: Houses, predictions: Ragged, references: Ragged) -> NDArray[np.float64]:
-    pairs = Pairs.of(houses, predictions, references)
-    return success(pairs) + cls(pairs)
-
-
-def as_plain(houses: Houses, predictions: Ragged, references: Ragged) -> list[Plain]:
-    """Each pair as lists beside its house's dict of dicts of distances, as the field's scripts hold them."""
+def as_plain(houses: Houses, predictions: Ragged, references: Ragged) -> list[PlainPair]:
+    """Each pair as lists with its house's dict of dicts of distances, as common evaluation scripts store them."""
     rows = range(len(references))
-    home = houses.house_of[references.firsts].tolist()
-    tables = {house: Table(houses, house) for house in set(home)}
-    return [(tables[home[row]], predictions[row].tolist(), references[row].tolist()) for row in rows]
+    house = houses.house_of[references.firsts].tolist()
+    tables = {number: Table(houses, number) for number in set(house)}
+    return [(tables[house[row]], predictions[row].tolist(), references[row].tolist()) for row in rows]
 
 
 class Table:
@@ -107,10 +108,10 @@ class Table:
         return self.rows[a][b]
 
 
-Plain = tuple[Table, list[int], list[int]]
+PlainPair = tuple[Table, list[int], list[int]]
 
 
-def plainly(pairs: list[Plain]) -> list[dict[str, float]]:
+def score_all_plain(pairs: list[PlainPair]) -> list[dict[str, float]]:
     return [score_plain(table.distance, prediction, reference) for table, prediction, reference in pairs]
 
 
@@ -125,7 +126,7 @@ def best(run: Callable[[], object], repeats: int = 5) -> float:
 
 
 def line(what: str, seconds: float, pairs: int, plain: float | None = None) -> None:
-    """One row of the table; `plain` is what the plain loop takes for one pair and the same measures."""
+    """Print one row; `plain` is the time of the plain loop for one pair and the same measures."""
     ratio = f"{plain * pairs / seconds:>8.0f}x" if plain else ""
     print(f"{what:32}{1000 * seconds:>14.2f}{pairs / seconds:>12,.0f}{ratio}")
 

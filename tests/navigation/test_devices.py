@@ -1,7 +1,7 @@
 """Every tensor of the environment is made on the device of its inputs.
 
-The tests need no GPU: torch is made to refuse factory calls without a device, and the "meta" device, which has no
-values, stands for another device.
+They need no GPU: torch is made to refuse factory calls without a device, and the "meta" device, which has
+no values, stands for another device.
 """
 
 from __future__ import annotations
