@@ -41,16 +41,12 @@ def main() -> None:
     line(f"plain loop, all eight, {len(chosen)} pairs", plain * len(chosen), len(chosen), plain)
     line("all eight, whole split", best(lambda: score(houses, predictions, references)), number, plain)
     line(f"all eight, {len(chosen)} pairs", best(lambda: score(houses, *sample)), len(chosen), plain)
-    line(
-        f"SR + CLS, {len(batch[0])} pairs",
-        best(lambda: episode_rewards("fidelity", houses, *batch)),
-        len(batch[0]),
-    )
+    rewards = best(lambda: episode_rewards("fidelity", houses, *batch))
+    line(f"SR + CLS, {len(batch[0])} pairs", rewards, len(batch[0]))
 
     table = score(houses, predictions, references).table()
-    difference = score(houses, *sample).table() - [
-        list(scores.values()) for scores in score_all_plain(plain_pairs)
-    ]
+    plain_table = [list(scores.values()) for scores in score_all_plain(plain_pairs)]
+    difference = score(houses, *sample).table() - plain_table
     print(f"\nbootstrap of all eight, 1000 resamples: {best(lambda: confidence(table), repeats=3):.2f} s")
     print(f"largest difference to the plain loop:   {np.abs(difference).max():.1e}")
 
@@ -86,7 +82,7 @@ def others(house: NDArray[np.int32], paths: NDArray[np.int64]) -> NDArray[np.int
 
 
 def as_plain(houses: Houses, predictions: Ragged, references: Ragged) -> list[PlainPair]:
-    """Each pair as lists with its house's dict of dicts of distances, as common evaluation scripts store them."""
+    """Each pair as lists, with the distances of its house as a dict of dicts."""
     rows = range(len(references))
     house = houses.house_of[references.firsts].tolist()
     tables = {number: Table(houses, number) for number in set(house)}
