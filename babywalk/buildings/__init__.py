@@ -1,1 +1,1 @@
-"""Houses: where one can stand and walk, how far everything is, and what is seen from each viewpoint."""
+"""Houses: viewpoints, shortest paths, panoramas and view features."""

@@ -1,15 +1,15 @@
-"""View features: what each of the 36 views of each viewpoint looks like, memory-mapped.
+"""View features of the 36 views of each viewpoint, memory-mapped.
 
 A source is converted once into a component `features/<name>`: `views.npy` [N, 36, D] in the order of the
-houses' viewpoints, and `panorama.npy` [N, D], the mean over the views. Opening maps the files, whatever
-their size. A spec says what to use:
+houses' viewpoints, and `panorama.npy` [N, D], the mean over the views. Opening a source maps its files. A
+spec selects the features of an agent:
 
-    none                          nothing but directions: the blind control
+    none                          directions only: the blind baseline
     resnet                        one source
     objects:names,groups,rooms    some parts of a source
-    resnet+objects                columns of several sources side by side
-    objects+lookahead             and for a candidate also the panorama of the neighbour itself: more than
-                                  one sees from here, so results with it are marked
+    resnet+objects                several sources, concatenated
+    objects+lookahead             candidates also have the panorama of the neighbouring viewpoint, which is
+                                  not visible from the current one; results with it are marked
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ class Source:
     name: str
     views: NDArray[np.floating[Any]]  # (N, 36, D), memory-mapped
     panorama: NDArray[np.floating[Any]]  # (N, D), memory-mapped, the mean over the views
-    parts: dict[str, slice]  # columns of each named part; a source without parts has none
-    columns: tuple[str, ...]  # D names, or none
-    notes: tuple[str, ...]  # licences and terms that travel with the data
+    parts: dict[str, slice]  # columns of each named part; may be empty
+    columns: tuple[str, ...]  # D names, or empty
+    notes: tuple[str, ...]  # licences and terms of the data
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewFeatures:
-    """The columns that a spec chose. Shapes: N viewpoints in all, B of them in any shape, D columns."""
+    """The columns that a spec selects. Shapes: N viewpoints, B an index array of any shape, D columns."""
 
     spec: str
     viewpoints: int  # N
     blocks: tuple[tuple[Source, slice], ...]
-    lookahead: bool  # True where candidates also show the panorama of the neighbour
+    lookahead: bool  # True if candidates include the panorama of the neighbour
 
     @property
     def width(self) -> int:
-        """D, the numbers per view."""
+        """D, the dimensions of a view."""
         return sum(columns.stop - columns.start for _, columns in self.blocks)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """D names, for people: "names chair" or "resnet 17"."""
+        """D display names, such as "objects chair" or "resnet 17"."""
         return tuple(
             f"{source.name} {source.columns[column] if source.columns else column}"
             for source, columns in self.blocks
@@ -75,30 +75,30 @@ class ViewFeatures:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The licence notes of every source in use."""
+        """The licence notes of the selected sources."""
         return tuple(dict.fromkeys(note for source, _ in self.blocks for note in source.notes))
 
     def views(self, viewpoints: Index) -> NDArray[np.float32]:
-        """(B, 36, D) all views of the given viewpoints."""
+        """(B, 36, D) all views of each viewpoint."""
         gathered = [source.views[..., columns][viewpoints] for source, columns in self.blocks]
         return self._joined(gathered, (*np.shape(viewpoints), VIEWS))
 
     def view(self, viewpoints: Index, view: Index) -> NDArray[np.float32]:
-        """(B, D) one view of each of the given viewpoints."""
+        """(B, D) one view of each viewpoint."""
         gathered = [source.views[..., columns][viewpoints, view] for source, columns in self.blocks]
         return self._joined(gathered, np.broadcast_shapes(np.shape(viewpoints), np.shape(view)))
 
-    def ahead(self, viewpoints: Index) -> NDArray[np.float32]:
-        """(B, D) what is seen all around each of the given viewpoints."""
+    def panorama(self, viewpoints: Index) -> NDArray[np.float32]:
+        """(B, D) the mean over the views of each viewpoint."""
         gathered = [source.panorama[..., columns][viewpoints] for source, columns in self.blocks]
         return self._joined(gathered, np.shape(viewpoints))
 
     def views_table(self) -> NDArray[np.floating[Any]]:
-        """(N, 36, D) every view: the store itself where the spec is one block of it, else a copy."""
+        """(N, 36, D) all views: the mapped array itself if the spec is one block of it, else a copy."""
         return self._table([source.views[..., columns] for source, columns in self.blocks], (VIEWS,))
 
-    def ahead_table(self) -> NDArray[np.floating[Any]]:
-        """(N, D) every panorama, likewise."""
+    def panorama_table(self) -> NDArray[np.floating[Any]]:
+        """(N, D) all panoramas, likewise."""
         return self._table([source.panorama[..., columns] for source, columns in self.blocks], ())
 
     def _table(self, blocks: list[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.floating[Any]]:
@@ -117,14 +117,14 @@ class ViewFeatures:
 
 
 def open_features(data: Path, spec: str, houses: Houses) -> ViewFeatures:
-    """Map what a spec names; the data are read when they are used."""
+    """Map the sources of a spec; data is read when it is used."""
     names = [name for name in spec.split("+") if name]
     lookahead = LOOKAHEAD in names
     wanted = [name for name in names if name not in (LOOKAHEAD, BLIND)]
     if not names or (BLIND in names and wanted):
         raise ConfigError(
-            f"Features {spec!r} are not understood. "
-            f"Write '{BLIND}', or one or more of these with '+' between: {_known(data)}."
+            f"Features {spec!r} are not a valid spec. "
+            f"Write '{BLIND}', or one or more of these joined by '+': {_known(data)}."
         )
     blocks = [block for name in wanted for block in _blocks(data, name, houses)]
     return ViewFeatures(spec, len(houses.names), tuple(blocks), lookahead)
@@ -143,7 +143,7 @@ def open_source(data: Path, name: str, houses: Houses) -> Source:
     manifest = read_manifest(folder)
     facts = Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
     if facts.string("viewpoints") != houses.key:
-        raise DataError(f"{folder}: was converted for other houses than this directory has. Import it again.")
+        raise DataError(f"{folder}: was converted for different houses. Import it again.")
     return Source(
         name=name,
         views=_map(folder / "views.npy", (len(houses.names), VIEWS, facts.integer("width"))),
@@ -160,12 +160,12 @@ def _map(file: Path, shape: tuple[int, ...]) -> NDArray[Any]:
     except (OSError, ValueError) as error:
         raise DataError(f"{file}: cannot be mapped ({error}). Import the features again.") from None
     if array.shape != shape:
-        raise DataError(f"{file}: has the shape {array.shape}; expected {shape}. Import the features again.")
+        raise DataError(f"{file}: has shape {array.shape}; expected {shape}. Import the features again.")
     return array
 
 
 def _blocks(data: Path, wanted: str, houses: Houses) -> Iterator[tuple[Source, slice]]:
-    """The columns of "source" or "source:part,part", neighbouring parts as one block."""
+    """The columns of "source" or "source:part,part"; adjacent parts are one block."""
     name, colon, chosen = wanted.partition(":")
     source = open_source(data, name, houses)
     if not colon:
@@ -200,19 +200,19 @@ def convert_panoramas(
     precision: str = "float16",
     notes: Sequence[str] = (),
 ) -> tuple[int, int]:
-    """Convert a stream of panoramas; returns how many were kept and how many were of no house here."""
+    """Convert a stream of panoramas; returns the number converted and the number of unknown viewpoints."""
     seen = np.zeros(len(houses.names), dtype=bool)
-    strangers = 0
+    unknown_viewpoints = 0
     stream = iter(panoramas)
     first = next(stream, None)
     if first is None:
-        raise DataError(f"Features {name!r}: there is no panorama to convert.")
+        raise DataError(f"Features {name!r}: no panoramas to convert.")
     width = first.views.shape[1]
     with _writing(data, name, houses, width, precision, notes) as (views, panorama, _):
         for item in chain([first], stream):
             number = houses.viewpoints(item.scan).get(item.viewpoint) if item.scan in houses.scans else None
             if number is None:
-                strangers += 1
+                unknown_viewpoints += 1
             else:
                 views[number] = item.views
                 panorama[number] = item.views.mean(axis=0)
@@ -220,10 +220,10 @@ def convert_panoramas(
         if not seen.all():
             missing = [houses.names[number] for number in np.flatnonzero(~seen)]
             raise DataError(
-                f"Features {name!r}: expected a panorama of each of the {len(seen):,} viewpoints; "
-                f"{len(missing):,} have none: {shortlist(missing)}."
+                f"Features {name!r}: expected a panorama for each of the {len(seen):,} viewpoints; "
+                f"{len(missing):,} are missing: {shortlist(missing)}."
             )
-    return int(seen.sum()), strangers
+    return int(seen.sum()), unknown_viewpoints
 
 
 def convert_parts(
@@ -235,7 +235,7 @@ def convert_parts(
     precision: str = "float16",
     notes: Sequence[str] = (),
 ) -> None:
-    """Convert blocks of columns that were computed for all viewpoints."""
+    """Convert parts that were computed for all viewpoints."""
     width = sum(len(part.columns) for part in parts)
     with _writing(data, name, houses, width, precision, notes) as (views, panorama, facts):
         facts["parts"], facts["columns"] = {}, []
@@ -252,7 +252,7 @@ def convert_parts(
 def _writing(
     data: Path, name: str, houses: Houses, width: int, precision: str, notes: Sequence[str]
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any], dict[str, Any]]]:
-    """The two arrays of a source and the facts about it, open for writing."""
+    """The two arrays of a source and its manifest details, open for writing."""
     if precision not in PRECISIONS:
         raise unknown("Precision", precision, PRECISIONS)
     facts = {"width": width, "precision": precision, "viewpoints": houses.key}
@@ -261,7 +261,7 @@ def _writing(
         views = _create(draft.folder / "views.npy", precision, (count, VIEWS, width))
         panorama = _create(draft.folder / "panorama.npy", precision, (count, width))
         yield views, panorama, draft.details
-        del views, panorama  # flushed before their checksums are taken
+        del views, panorama  # flushed before their checksums are computed
 
 
 def _create(file: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:

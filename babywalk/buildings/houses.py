@@ -1,4 +1,9 @@
-"""Shortest walks between all viewpoints of a house."""
+"""All houses of a data set in one global index of viewpoints, with shortest paths between them.
+
+A batch over many houses is then plain array indexing. Loading goes through a cache keyed by the content of
+the connectivity files. Processes may build it at the same time: each writes its own file and renames it into
+place. If the cache cannot be written, the houses are built on every load.
+"""
 
 from __future__ import annotations
 
@@ -23,39 +28,38 @@ from babywalk.common.files import atomic_write, read_bytes
 from babywalk.common.progress import progress
 from babywalk.common.ragged import starts
 
-NOWHERE = -1
+NOWHERE = -1  # in place of a viewpoint: there is none
+
+Index = NDArray[np.integer[Any]]
 
 
 def geodesics(
     positions: NDArray[np.float64],  # (N, 3)
     walkable: NDArray[np.bool_],  # (N, N) symmetric
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Lengths (N, N) of the shortest walks, infinite where there is none, and their first viewpoints (N, N).
+    """Lengths (N, N) of the shortest paths, infinite where there is none, and the next viewpoints (N, N).
 
-    The first viewpoint from a to b is a's neighbour on the way; it is a itself where a is b, and
-    NOWHERE where b cannot be reached.
+    The next viewpoint from a to b is a neighbour of a; it is a itself where a is b, and NOWHERE where b
+    cannot be reached.
     """
     tail, head = np.nonzero(walkable)
-    # An edge is as long as the straight line between its ends in three dimensions.
+    # The length of an edge is the Euclidean distance in three dimensions.
     length = np.linalg.norm(positions[tail] - positions[head], axis=1)
     graph = csr_array((length, (tail, head)), shape=walkable.shape)
     distance, before = dijkstra(graph, return_predecessors=True)
-    # The graph is undirected: what comes before a on the way from b comes after a on the way to b.
-    onward = np.where(before.T < 0, NOWHERE, before.T).astype(np.int32)
-    np.fill_diagonal(onward, np.arange(len(positions)))
-    return distance, onward
-
-
-Index = NDArray[np.integer[Any]]
+    # The graph is undirected: the predecessor of a on the path from b is its successor on the path to b.
+    next_step = np.where(before.T < 0, NOWHERE, before.T).astype(np.int32)
+    np.fill_diagonal(next_step, np.arange(len(positions)))
+    return distance, next_step
 
 
 @dataclass(frozen=True, eq=False)
 class Houses:
-    """Viewpoints, neighbours and shortest walks of every house.
+    """Viewpoints, neighbours and shortest paths of all houses.
 
-    A viewpoint is a whole number below N; those of one house follow each other. What relates two
-    viewpoints of one house lies in flat tables: the entry of (a, b) is at `row[a] + b`.
-    Shapes: H houses, N viewpoints, K neighbours at most, P pairs of viewpoints that share a house.
+    A viewpoint is an integer below N; those of one house are contiguous. Relations between two viewpoints of
+    one house are in flat tables: the entry of (a, b) is at `row[a] + b`.
+    Shapes: H houses, N viewpoints, at most K neighbours, P pairs of viewpoints of the same house.
     """
 
     scans: tuple[str, ...]  # H names
@@ -63,24 +67,24 @@ class Houses:
     first: NDArray[np.int64]  # (H + 1,) the first viewpoint of each house
     positions: NDArray[np.float64]  # (N, 3) metres, z up
     neighbours: NDArray[np.int32]  # (N, K) viewpoints, NOWHERE after the last
-    distances: NDArray[np.float64]  # (P,) metres of the shortest walk, infinite where there is none
-    onward: NDArray[np.int32]  # (P,) the next viewpoint of that walk
-    sight: NDArray[np.bool_]  # (P,) True where the first sees the second
+    distances: NDArray[np.float64]  # (P,) metres of the shortest path, infinite where there is none
+    next_step: NDArray[np.int32]  # (P,) the next viewpoint on that path
+    visible: NDArray[np.bool_]  # (P,) True where the first sees the second
 
     @classmethod
     def of(cls, connectivity: Sequence[Connectivity]) -> Houses:
-        """Join houses in the given order."""
+        """Build the index of houses, in the given order."""
         sizes = [len(house.viewpoints) for house in connectivity]
         first = starts(sizes)
         degrees = [int(house.unobstructed.sum(axis=1).max(initial=0)) for house in connectivity]
         neighbours = np.full((int(first[-1]), max(degrees, default=0)), NOWHERE, dtype=np.int32)
-        distances, onward = [], []
+        distances, next_step = [], []
         for house, offset, degree in zip(connectivity, first, degrees, strict=False):
             _check(house)
             neighbours[offset : offset + len(house.viewpoints), :degree] = _neighbours(house, degree, offset)
             length, step = geodesics(house.positions, house.unobstructed)
             distances.append(length.ravel())
-            onward.append(np.where(step == NOWHERE, NOWHERE, step + offset).astype(np.int32).ravel())
+            next_step.append(np.where(step == NOWHERE, NOWHERE, step + offset).astype(np.int32).ravel())
         return cls(
             scans=tuple(house.scan for house in connectivity),
             names=tuple(name for house in connectivity for name in house.viewpoints),
@@ -88,8 +92,8 @@ class Houses:
             positions=np.concatenate([house.positions for house in connectivity]),
             neighbours=neighbours,
             distances=np.concatenate(distances),
-            onward=np.concatenate(onward),
-            sight=np.concatenate([house.visible.ravel() for house in connectivity]),
+            next_step=np.concatenate(next_step),
+            visible=np.concatenate([house.visible.ravel() for house in connectivity]),
         )
 
     def __len__(self) -> int:
@@ -102,7 +106,7 @@ class Houses:
 
     @cached_property
     def row(self) -> NDArray[np.int64]:
-        """(N,) where the entries of each viewpoint lie in the tables of pairs."""
+        """(N,) the offset of each viewpoint's entries in the tables of pairs."""
         size = np.diff(self.first)
         block = starts(size**2)[:-1]
         within = np.arange(len(self.names)) - self.first[self.house_of]
@@ -111,13 +115,13 @@ class Houses:
 
     @cached_property
     def degree(self) -> NDArray[np.int32]:
-        """(N,) how many neighbours each viewpoint has."""
+        """(N,) the number of neighbours of each viewpoint."""
         count: NDArray[np.int32] = (self.neighbours != NOWHERE).sum(axis=1, dtype=np.int32)
         return count
 
     @cached_property
     def key(self) -> str:
-        """What tells this order of viewpoints from any other: tables made for it carry the key."""
+        """A hash of the viewpoints and their order; tables computed for them store it."""
         return hashlib.sha256("\n".join((*self.scans, *self.names)).encode()).hexdigest()[:32]
 
     @cached_property
@@ -130,20 +134,20 @@ class Houses:
         }
 
     def viewpoints(self, scan: str) -> dict[str, int]:
-        """The numbers of a house's viewpoints by their ids."""
+        """The viewpoints of a house by their ids."""
         if scan not in self._numbers:
             raise unknown("House", scan, self.scans)
         return self._numbers[scan]
 
     def distance(self, a: Index, b: Index) -> NDArray[np.float64]:
-        """Metres of the shortest walk from a to b; infinite between houses."""
+        """Metres of the shortest path from a to b; infinite between houses."""
         together = self.house_of[a] == self.house_of[b]
         entry = self.row[a] + np.where(together, b, a)
         return np.where(together, self.distances[entry], np.inf)
 
     def step_towards(self, a: Index, goal: Index) -> NDArray[np.int32]:
-        """The next viewpoint on the shortest walk to a goal in the same house; a itself at the goal."""
-        step: NDArray[np.int32] = self.onward[self.row[a] + goal]
+        """The next viewpoint on the shortest path to a goal in the same house; a itself at the goal."""
+        step: NDArray[np.int32] = self.next_step[self.row[a] + goal]
         return step
 
     def adjacent(self, a: Index, b: Index) -> NDArray[np.bool_]:
@@ -167,15 +171,15 @@ def _neighbours(house: Connectivity, degree: int, offset: int) -> NDArray[np.int
 
 def _check(house: Connectivity) -> None:
     if not house.viewpoints:
-        raise DataError(f"House {house.scan!r} has no included viewpoint; leave its file out.")
+        raise DataError(f"House {house.scan!r} has no included viewpoint; remove its file.")
 
 
-_VERSION = "1"  # changes with the meaning of any table of Houses
-_TABLES = ("first", "positions", "neighbours", "distances", "onward", "sight")
+_VERSION = "2"  # increment when the meaning of a table of Houses changes
+_TABLES = ("first", "positions", "neighbours", "distances", "next_step", "visible")
 
 
 def load_houses(folder: Path, cache: Path | None = None) -> Houses:
-    """The houses of a folder of connectivity files; `cache` is a folder of earlier results."""
+    """The houses of a folder of connectivity files; `cache` is a folder for the built tables."""
     files = connectivity_files(folder)
     stored = cache / f"houses-{_key(files)}.npz" if cache else None
     if stored and (houses := _read(stored)):
@@ -207,7 +211,7 @@ def _write(file: Path, houses: Houses) -> None:
 
 
 def _read(file: Path) -> Houses | None:
-    """What was stored, or None where there is nothing to be trusted."""
+    """The cached houses; None if the file is missing or damaged."""
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
             return Houses(

@@ -1,7 +1,7 @@
-"""The panorama: 36 views around a viewpoint, and the directions they look in.
+"""The panorama: 36 views around a viewpoint, and their directions.
 
-View index = 12 * row + column; rows look 30 degrees down, level and 30 degrees up; columns turn
-clockwise by 30 degrees from heading 0, which points along +y.
+View index = 12 * row + column. The rows look 30 degrees down, level and 30 degrees up; the columns turn
+clockwise in steps of 30 degrees from heading 0, which points along +y.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def direction(offset: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     """Heading in [0, 2 pi) and elevation of offsets (..., 3) in metres."""
     east, north, up = np.moveaxis(np.asarray(offset, dtype=np.float64), -1, 0)
     heading = np.mod(np.arctan2(east, north), 2 * np.pi)  # = pi/2 - atan2(north, east)
-    heading = np.where(heading < 2 * np.pi, heading, 0.0)  # mod rounds an angle just below zero up
+    heading = np.where(heading < 2 * np.pi, heading, 0.0)  # np.mod rounds an angle just below zero up to 2 pi
     return heading, np.arctan2(up, np.hypot(east, north))
 
 
@@ -37,7 +37,7 @@ def unit(heading: Floats, elevation: Floats) -> NDArray[np.float64]:
 
 
 def nearest_view(heading: Floats, elevation: Floats) -> NDArray[np.int32]:
-    """The view whose centre is nearest to a direction, by the angle between the two."""
+    """The view whose centre has the smallest angle to a direction."""
     cosine = unit(heading, elevation) @ unit(VIEW_HEADINGS, VIEW_ELEVATIONS).T
     view: NDArray[np.int32] = cosine.argmax(axis=-1).astype(np.int32)
     return view

@@ -52,10 +52,10 @@ def test_rows_are_in_the_order_of_the_houses(data: Path, houses: Houses) -> None
     assert features.view(np.array([[1, 2]]), np.array([[5, 6]])).tolist() == [
         [[105, 105.125, 105.25, 105.375], [206, 206.125, 206.25, 206.375]]
     ]
-    assert features.ahead(np.array([2]))[0, 0] == pytest.approx(217.5)  # the mean of 200 .. 235
+    assert features.panorama(np.array([2]))[0, 0] == pytest.approx(217.5)  # the mean of 200 .. 235
 
 
-def test_sources_and_parts_stand_side_by_side(data: Path, houses: Houses) -> None:
+def test_sources_and_parts_are_concatenated(data: Path, houses: Houses) -> None:
     features = open_features(data, "objects:openness,names+resnet", houses)
     assert features.width == 8
     assert features.view(np.array(1), np.array(0)).tolist() == [
@@ -73,7 +73,7 @@ def test_sources_and_parts_stand_side_by_side(data: Path, houses: Houses) -> Non
     assert not features.lookahead
     assert (
         len(open_features(data, "objects:names,rooms,openness", houses).blocks) == 1
-    )  # no copy of neighbours
+    )  # adjacent parts are one block
 
 
 def test_blind_and_lookahead(data: Path, houses: Houses) -> None:
@@ -84,7 +84,7 @@ def test_blind_and_lookahead(data: Path, houses: Houses) -> None:
     assert open_features(data, "none+lookahead", houses).lookahead
 
 
-def test_opening_reads_nothing(data: Path, houses: Houses) -> None:
+def test_opening_maps_the_files(data: Path, houses: Houses) -> None:
     source = open_source(data, "resnet", houses)
     assert isinstance(source.views, np.memmap)
     assert not source.views.flags.writeable
@@ -98,47 +98,47 @@ def test_opening_reads_nothing(data: Path, houses: Houses) -> None:
         ("objects:name", r"Part of features 'objects' 'name' is not known\. Did you mean 'names'\?"),
         (
             "none+resnet",
-            r"Features 'none\+resnet' are not understood\. Write 'none', or one or more of these",
+            r"Features 'none\+resnet' are not a valid spec\. Write 'none', or one or more of these",
         ),
-        ("", r"Features '' are not understood"),
+        ("", r"Features '' are not a valid spec"),
     ],
 )
-def test_a_spec_that_cannot_be(data: Path, houses: Houses, spec: str, message: str) -> None:
+def test_an_invalid_spec_is_rejected(data: Path, houses: Houses, spec: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         open_features(data, spec, houses)
 
 
-def test_features_of_other_houses_are_refused(data: Path) -> None:
-    with pytest.raises(DataError, match=r"resnet: was converted for other houses"):
+def test_features_of_other_houses_are_rejected(data: Path) -> None:
+    with pytest.raises(DataError, match=r"resnet: was converted for different houses"):
         open_features(data, "resnet", Houses.of([corridor("a", 5)]))
 
 
-def test_a_viewpoint_without_a_panorama(tmp_path: Path, houses: Houses) -> None:
+def test_a_missing_panorama_is_an_error(tmp_path: Path, houses: Houses) -> None:
     some = [item for item in panoramas(houses) if item.scan == "a"]
-    with pytest.raises(DataError, match=r"each of the 5 viewpoints; 3 have none: 0, 1, 2\."):
+    with pytest.raises(DataError, match=r"each of the 5 viewpoints; 3 are missing: 0, 1, 2\."):
         convert_panoramas(tmp_path, "resnet", some, houses)
     assert not (tmp_path / "features" / "resnet").exists()
-    assert not list((tmp_path / "features").iterdir())  # nothing half-written
+    assert not list((tmp_path / "features").iterdir())  # nothing partial remains
 
 
-def test_panoramas_of_no_house_here_are_left_out(tmp_path: Path, houses: Houses) -> None:
-    stranger = Panorama("elsewhere", "0", np.zeros((36, 4), dtype=np.float32))
+def test_panoramas_of_unknown_viewpoints_are_skipped(tmp_path: Path, houses: Houses) -> None:
+    unknown_house = Panorama("elsewhere", "0", np.zeros((36, 4), dtype=np.float32))
     excluded = Panorama("a", "77", np.zeros((36, 4), dtype=np.float32))
-    rows = [stranger, *panoramas(houses), excluded]
+    rows = [unknown_house, *panoramas(houses), excluded]
     assert convert_panoramas(tmp_path, "resnet", rows, houses) == (5, 2)
 
 
-def test_no_panorama_at_all(tmp_path: Path, houses: Houses) -> None:
-    with pytest.raises(DataError, match="Features 'x': there is no panorama to convert"):
+def test_an_empty_stream_is_an_error(tmp_path: Path, houses: Houses) -> None:
+    with pytest.raises(DataError, match="Features 'x': no panoramas to convert"):
         convert_panoramas(tmp_path, "x", [], houses)
 
 
-def test_a_precision_that_is_not_known(tmp_path: Path, houses: Houses) -> None:
+def test_an_unknown_precision_is_rejected(tmp_path: Path, houses: Houses) -> None:
     with pytest.raises(ConfigError, match=r"Precision 'float64' is not known"):
         convert_panoramas(tmp_path, "x", panoramas(houses), houses, precision="float64")
 
 
-def test_a_store_that_was_cut_short(data: Path, houses: Houses) -> None:
+def test_a_truncated_file_is_an_error(data: Path, houses: Houses) -> None:
     views = data / "features" / "resnet" / "views.npy"
     views.write_bytes(views.read_bytes()[:500])
     with pytest.raises(DataError, match=r"views\.npy: cannot be mapped .* Import the features again"):

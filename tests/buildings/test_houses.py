@@ -18,11 +18,11 @@ from babywalk.common.errors import ConfigError, DataError
 
 @pytest.fixture
 def two() -> Houses:
-    """A corridor of three and, after it in the index, one of four."""
+    """A corridor of three viewpoints, then one of four."""
     return Houses.of([corridor("a", 3), corridor("b", 4, spacing=1.5)])
 
 
-def test_viewpoints_of_a_house_follow_each_other(two: Houses) -> None:
+def test_viewpoints_of_a_house_are_contiguous(two: Houses) -> None:
     assert two.first.tolist() == [0, 3, 7]
     assert two.house_of.tolist() == [0, 0, 0, 1, 1, 1, 1]
     assert two.viewpoints("b") == {"0": 3, "1": 4, "2": 5, "3": 6}
@@ -34,7 +34,7 @@ def test_distances_within_and_between_houses(two: Houses) -> None:
     assert two.distance(np.array([[0], [1]]), np.array([0, 1, 2])).tolist() == [[0, 2, 4], [2, 0, 2]]
 
 
-def test_steps_towards_a_goal(two: Houses) -> None:
+def test_step_towards_is_on_the_shortest_path(two: Houses) -> None:
     assert two.step_towards(np.array([0, 6, 4]), np.array([2, 3, 4])).tolist() == [1, 5, 4]
 
 
@@ -49,26 +49,26 @@ def test_the_length_of_a_path(two: Houses) -> None:
     assert two.length(np.array([3])) == 0
 
 
-def test_sight_is_a_table_of_pairs() -> None:
+def test_visible_is_a_table_of_pairs() -> None:
     house = connectivity("c", [(0, 0, 0), (0, 1, 0), (0, 2, 0)], [(0, 1), (1, 2)])
-    house.visible[0, 2] = True  # and not the other way
+    house.visible[0, 2] = True  # but not in the other direction
     houses = Houses.of([corridor("a", 2), house])
-    assert houses.sight[houses.row[2] + np.array([2, 3, 4])].tolist() == [False, True, True]
-    assert houses.sight[houses.row[4] + np.array([2, 3, 4])].tolist() == [False, True, False]
+    assert houses.visible[houses.row[2] + np.array([2, 3, 4])].tolist() == [False, True, True]
+    assert houses.visible[houses.row[4] + np.array([2, 3, 4])].tolist() == [False, True, False]
 
 
-def test_a_house_that_is_not_there(two: Houses) -> None:
+def test_an_unknown_house_is_rejected(two: Houses) -> None:
     with pytest.raises(ConfigError, match=r"House 'aa' is not known. Choose from: a, b\.|Did you mean 'a'"):
         two.viewpoints("aa")
 
 
-def test_a_house_without_viewpoints_is_refused() -> None:
+def test_a_house_without_viewpoints_is_rejected() -> None:
     empty = connectivity("ghost", np.zeros((0, 3)), [])
     with pytest.raises(DataError, match="House 'ghost' has no included viewpoint"):
         Houses.of([corridor("a", 2), empty])
 
 
-def test_the_key_tells_orders_apart(two: Houses) -> None:
+def test_the_key_depends_on_the_order(two: Houses) -> None:
     other = Houses.of([corridor("b", 4), corridor("a", 3)])
     assert other.key != two.key
     assert Houses.of([corridor("a", 3), corridor("b", 4)]).key == two.key
@@ -86,7 +86,7 @@ def test_the_real_houses(real_data: Path) -> None:
     assert np.isinf(houses.distance(alone, houses.first[houses.house_of[alone]] + (alone == 0)))
 
 
-def test_a_detour_is_as_long_as_its_edges() -> None:
+def test_distances_are_sums_of_edge_lengths() -> None:
     # 0 - 1 - 2 in an L with sides 3 and 4; 3 stands alone.
     positions = np.array([[0, 0, 0], [3, 0, 0], [3, 4, 0], [9, 9, 9]], dtype=float)
     walkable = np.zeros((4, 4), dtype=bool)
@@ -98,14 +98,14 @@ def test_a_detour_is_as_long_as_its_edges() -> None:
     assert onward[3].tolist() == [NOWHERE, NOWHERE, NOWHERE, 3]
 
 
-def test_height_counts() -> None:
+def test_edge_lengths_include_height() -> None:
     positions = np.array([[0, 0, 0], [0, 3, 4]], dtype=float)
     distance, _ = geodesics(positions, np.array([[False, True], [True, False]]))
     assert distance[0, 1] == pytest.approx(5)
 
 
 @given(st.integers(0, 10_000))
-def test_following_the_next_viewpoint_walks_the_shortest_way(seed: int) -> None:
+def test_following_next_viewpoints_gives_the_shortest_path(seed: int) -> None:
     random = np.random.default_rng(seed)
     count = 8
     walkable = np.triu(random.random((count, count)) < 0.3, 1)
@@ -135,19 +135,19 @@ def raw(tmp_path: Path) -> Path:
 
 
 def same(one: Houses, other: Houses) -> bool:
-    tables = ("first", "positions", "neighbours", "distances", "onward", "sight")
+    tables = ("first", "positions", "neighbours", "distances", "next_step", "visible")
     return (one.scans, one.names) == (other.scans, other.names) and all(
         np.array_equal(getattr(one, table), getattr(other, table)) for table in tables
     )
 
 
-def test_from_the_cache_as_from_the_files(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_gives_the_same_houses(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = load_houses(raw, tmp_path / "cache")
     monkeypatch.setattr(houses_module, "read_connectivity", None)  # would fail if it were called
     assert same(load_houses(raw, tmp_path / "cache"), built)
 
 
-def test_other_content_is_built_anew(raw: Path, tmp_path: Path) -> None:
+def test_changed_files_are_built_again(raw: Path, tmp_path: Path) -> None:
     load_houses(raw, tmp_path / "cache")
     write_connectivity(raw / "b_connectivity.json", corridor("b", 6))
     assert len(load_houses(raw, tmp_path / "cache").names) == 9
@@ -156,20 +156,20 @@ def test_other_content_is_built_anew(raw: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut short", None])
-def test_a_damaged_cache_is_built_anew(raw: Path, tmp_path: Path, damage: bytes | None) -> None:
+def test_a_damaged_cache_is_built_again(raw: Path, tmp_path: Path, damage: bytes | None) -> None:
     built = load_houses(raw, tmp_path / "cache")
     (stored,) = (tmp_path / "cache").iterdir()
     stored.write_bytes(stored.read_bytes()[:1000] if damage is None else damage)
     assert same(load_houses(raw, tmp_path / "cache"), built)
 
 
-def test_a_cache_that_cannot_be_written_costs_only_time(raw: Path, tmp_path: Path) -> None:
+def test_an_unwritable_cache_is_ignored(raw: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "cache"
     blocked.write_text("a file where the folder should be")
     assert len(load_houses(raw, blocked)) == 2
 
 
-def test_two_processes_may_build_it_at_once(raw: Path, tmp_path: Path) -> None:
+def test_processes_may_build_the_cache_at_the_same_time(raw: Path, tmp_path: Path) -> None:
     with get_context("spawn").Pool(2) as pool:
         counts = pool.starmap(_count, [(raw, tmp_path / "cache")] * 4)
     assert counts == [8] * 4

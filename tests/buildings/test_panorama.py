@@ -19,13 +19,13 @@ from babywalk.buildings.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS, directio
         ((-1, 0, -1), 270, -45),
     ],
 )
-def test_directions(offset: tuple[float, ...], heading: float, elevation: float) -> None:
+def test_direction_of_offsets(offset: tuple[float, ...], heading: float, elevation: float) -> None:
     found = direction(np.array(offset, dtype=float))
     assert np.degrees(found[0]) == pytest.approx(heading)
     assert np.degrees(found[1]) == pytest.approx(elevation)
 
 
-def test_a_direction_just_left_of_north_is_below_a_full_turn() -> None:
+def test_headings_are_below_two_pi() -> None:
     heading, _ = direction(np.array([[-1e-20, 1.0, 0.0]]))
     assert 0 <= heading[0] < 2 * np.pi
 

@@ -1,1 +1,1 @@
-"""View features from object annotations: what stands where, in which room, and how far one can go."""
+"""View features computed from object boxes, room classes and the navigation graph."""

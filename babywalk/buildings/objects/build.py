@@ -1,4 +1,4 @@
-"""The parts of the `objects` view features, put together."""
+"""Building the `objects` view features from their parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from babywalk.assets.boxes import ViewpointObjects
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.labels import GROUPS, frequent, words_of
 from babywalk.buildings.objects.parts import Part, distant_objects, fill, openness_part, room_part
-from babywalk.buildings.objects.sightings import PIXELS, Sightings, Sights, place
+from babywalk.buildings.objects.placement import PIXELS, BoxTable, ObjectRays, place
 from babywalk.common.errors import ConfigError
 from babywalk.common.ragged import Ragged, concat_within_rows
 
@@ -24,25 +24,23 @@ def object_parts(
     vocabulary_scans: Collection[str],
     names: int = 200,
 ) -> list[Part]:
-    """The parts in the order names, groups, distant, rooms, openness; one without columns is left out.
+    """The parts in the order names, groups, distant, rooms, openness; parts without columns are left out.
 
-    "names" has the most frequent words of what is seen in the houses of `vocabulary_scans`, an object
-    counted once per viewpoint that boxes it, so that nothing of the other houses shapes the features.
-    "groups" needs `categories` (object name to group; a name or group that is not known is in no column),
-    "rooms" needs `rooms` ((scan, viewpoint) to class). "distant" has the columns of both names and groups.
+    "names" has the most frequent words of object names in the houses of `vocabulary_scans` only, so that
+    unseen houses do not influence the features; an object counts once per viewpoint that has a box of it.
+    "groups" needs `categories` (object name to group; unknown names and groups have no column), "rooms" needs
+    `rooms` ((scan, viewpoint) to class). "distant" has the columns of both names and groups.
     """
     if names < 0:
-        raise ConfigError(f"names = {names} is no number of words; give 0 or more.")
-    sightings = Sightings.of(houses, seen)
-    sights = Sights.of(sightings)
-    counted = np.array([scan in vocabulary_scans for scan in houses.scans], dtype=np.bool_)[sightings.house]
-    vocabulary = frequent(
-        [sightings.names[number] for number in sights.objects[counted[sights.objects]]], names
-    )
+        raise ConfigError(f"names = {names} is out of range; it must be at least 0.")
+    boxes = BoxTable.of(houses, seen)
+    rays = ObjectRays.of(boxes)
+    counted = np.array([scan in vocabulary_scans for scan in houses.scans], dtype=np.bool_)[boxes.house]
+    vocabulary = frequent([boxes.names[number] for number in rays.objects[counted[rays.objects]]], names)
     groups = GROUPS if categories is not None else ()
-    by_word = _columns(vocabulary, [words_of(name) for name in sightings.names])
-    by_group = _columns(groups, [((categories or {}).get(name, ""),) for name in sightings.names])
-    by_either = concat_within_rows(
+    by_word = _columns(vocabulary, [words_of(name) for name in boxes.names])
+    by_group = _columns(groups, [((categories or {}).get(name, ""),) for name in boxes.names])
+    by_word_or_group = concat_within_rows(
         [by_word, Ragged(by_group.values + np.int32(len(vocabulary)), by_group.start)]
     )
     named_groups = tuple(f"group {group}" for group in groups)
@@ -54,14 +52,14 @@ def object_parts(
             len(houses.names),
             len(columns),
             of=of,
-            where=(sightings.viewpoints, sightings.views),
-            objects=sightings.objects,
-            areas=sightings.areas / PIXELS,
+            where=(boxes.viewpoints, boxes.views),
+            objects=boxes.objects,
+            areas=boxes.areas / PIXELS,
         )
         parts.append(Part(name, columns, values))
-    placed = place(houses.positions, sights, len(sightings.names))
+    placed = place(houses.positions, rays, len(boxes.names))
     parts.append(
-        Part("distant", far, distant_objects(houses, sights, placed, of=by_either, columns=len(far)))
+        Part("distant", far, distant_objects(houses, rays, placed, of=by_word_or_group, columns=len(far)))
     )
     if rooms is not None:
         parts.append(room_part(houses, rooms))
@@ -70,6 +68,6 @@ def object_parts(
 
 
 def _columns(columns: tuple[str, ...], labels: list[tuple[str, ...]]) -> Ragged:
-    """The columns of each object's labels; a label without a column is dropped."""
+    """The columns of each object's labels; labels without a column are dropped."""
     number = {column: index for index, column in enumerate(columns)}
     return Ragged.of([[number[label] for label in some if label in number] for some in labels])

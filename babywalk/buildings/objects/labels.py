@@ -1,4 +1,4 @@
-"""The words of object names: lower case, singular, and only those that say something."""
+"""Labels of objects: the words of their names, and the groups of their categories."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-# Words that name no thing: what joins others, and the annotators' ways to say "something, somewhere".
-_EMPTY = frozenset({
+# Stop words: function words, and words that name no particular object.
+_STOP_WORDS = frozenset({
     "a", "an", "and", "behind", "etc", "for", "in", "item", "misc", "miscellaneous", "object", "of", "on",
     "or", "other", "otherroom", "room", "stuff", "the", "thing", "to", "unknown", "unkown", "unlabeled",
     "with",
 })  # fmt: skip
 
-# What the endings below would get wrong: words that are singular already or have no singular, and
-# plurals of words in -f, -fe and -ie, which look like plurals of words in -ve and -y.
+# Exceptions to the rules below: words that are already singular or have no singular, and plurals of words in
+# -f, -fe and -ie.
 _EXCEPTIONS = {
     "blinds": "blinds",
     "bookshelves": "bookshelf",
@@ -38,7 +38,7 @@ _EXCEPTIONS = {
 
 
 def singular(word: str) -> str:
-    """The singular of a lower-case English noun, as far as endings and a short table tell."""
+    """The singular of a lower-case English noun, by simple rules and a table of exceptions."""
     if word in _EXCEPTIONS:
         return _EXCEPTIONS[word]
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
@@ -51,15 +51,15 @@ def singular(word: str) -> str:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The distinct words of an object's name, in order, without digits, single letters and empty words."""
+    """The distinct words of an object's name, in order, without digits, single letters and stop words."""
     pieces = re.split(r"[\s/\\,_-]+", name.lower())
-    # Other signs are slips of the keyboard: "c;lothes", "toaster?".
+    # Other characters are typing errors: "c;lothes", "toaster?".
     words = (singular(re.sub(r"[^a-z]", "", piece)) for piece in pieces)
-    return tuple(dict.fromkeys(word for word in words if len(word) > 1 and word not in _EMPTY))
+    return tuple(dict.fromkeys(word for word in words if len(word) > 1 and word not in _STOP_WORDS))
 
 
 def frequent(names: Iterable[str], limit: int) -> tuple[str, ...]:
-    """The `limit` words that most of the names hold, the most frequent first, ties in alphabetical order."""
+    """The `limit` most frequent words of the names, most frequent first, ties in alphabetical order."""
     counts = Counter(word for name in names for word in words_of(name))
     return tuple(sorted(counts, key=lambda word: (-counts[word], word))[:limit])
 

@@ -1,4 +1,4 @@
-"""Objects and lines of sight for tests of object features, with numbers one can compute by hand."""
+"""Small houses and objects for tests of object features, with values that can be computed by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from babywalk.assets.boxes import Box, SeenObject, ViewpointObjects
 from babywalk.assets.connectivity import Connectivity
 from babywalk.buildings.objects.parts import Part
-from babywalk.buildings.objects.sightings import AXES, FOCAL
+from babywalk.buildings.objects.placement import AXES, FOCAL
 
 NORTH, EAST, SOUTH, WEST = 12, 15, 18, 21  # the level views
 
@@ -23,18 +23,18 @@ def house(
     positions: Sequence[Place],
     *,
     edges: Iterable[tuple[int, int]] = (),
-    sights: Iterable[tuple[int, int]] = (),
+    visible_pairs: Iterable[tuple[int, int]] = (),
     scan: str = "home",
 ) -> Connectivity:
-    """A house of viewpoints "0", "1", ... where sights, which hold both ways, need not be edges."""
+    """A house of viewpoints "0", "1", ...; `visible_pairs` are symmetric and need not be edges."""
     visible = np.zeros((len(positions), len(positions)), dtype=np.bool_)
-    for a, b in sights:
+    for a, b in visible_pairs:
         visible[a, b] = visible[b, a] = True
     return replace(connectivity(scan, positions, edges), visible=visible)
 
 
 def around(viewpoint: int, *objects: SeenObject, scan: str = "home") -> ViewpointObjects:
-    """What stands around a viewpoint."""
+    """The objects around a viewpoint."""
     return ViewpointObjects(scan=scan, viewpoint=str(viewpoint), objects=objects)
 
 
@@ -44,7 +44,7 @@ def thing(name: str, boxes: Mapping[int, Box], object_id: str = "1") -> SeenObje
 
 
 def boxes_of(point: Place, eye: Place, side: int = 20) -> dict[int, Box]:
-    """Square boxes around the pixel where each view shows a point, in the views that hold all of the box."""
+    """Square boxes around the projection of a point, in the views that contain the whole box."""
     right, top, forward = (AXES @ (np.array(point) - np.array(eye))).T
     boxes: dict[int, Box] = {}
     for view in np.flatnonzero(forward > 0.1).tolist():
@@ -56,7 +56,7 @@ def boxes_of(point: Place, eye: Place, side: int = 20) -> dict[int, Box]:
 
 
 def part(parts: Sequence[Part], name: str) -> Part:
-    """The part of that name."""
+    """The part with this name."""
     (found,) = (some for some in parts if some.name == name)
     return found
 
@@ -67,7 +67,7 @@ def column(some: Part, name: str) -> NDArray[np.float16]:
 
 
 def entries(some: Part, name: str) -> dict[tuple[int, int], float]:
-    """The entries of a column that are not zero, by viewpoint and view."""
+    """The nonzero entries of a column by viewpoint and view."""
     values = column(some, name)
     return {
         (viewpoint, view): float(values[viewpoint, view]) for viewpoint, view in np.argwhere(values).tolist()

@@ -1,4 +1,4 @@
-"""Words of names: singular, telling, and chosen by how often they occur."""
+"""Words of object names: singular, without stop words, most frequent first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from babywalk.buildings.objects.labels import frequent, singular, words_of
         ("knives", "knife"),
     ],
 )
-def test_a_plural_loses_its_ending(plural: str, one: str) -> None:
+def test_plurals_become_singular(plural: str, one: str) -> None:
     assert singular(plural) == one
     assert singular(one) == one
 
@@ -34,7 +34,7 @@ def test_a_plural_loses_its_ending(plural: str, one: str) -> None:
 @pytest.mark.parametrize(
     "word", ["glass", "dress", "cactus", "tennis", "clothes", "blinds", "canvas", "gas", "bus"]
 )
-def test_what_only_looks_like_a_plural_stays(word: str) -> None:
+def test_singular_words_are_unchanged(word: str) -> None:
     assert singular(word) == word
 
 
@@ -52,11 +52,11 @@ def test_what_only_looks_like_a_plural_stays(word: str) -> None:
         ("", ()),
     ],
 )
-def test_a_name_has_the_words_that_say_something(name: str, words: tuple[str, ...]) -> None:
+def test_words_of_a_name_exclude_stop_words(name: str, words: tuple[str, ...]) -> None:
     assert words_of(name) == words
 
 
-def test_the_most_frequent_words_come_first_and_ties_go_by_the_alphabet() -> None:
+def test_frequent_words_are_sorted_by_count_then_alphabet() -> None:
     names = ["sofa", "lamps", "dining table", "table lamp", "lamp"]
     assert frequent(names, 4) == ("lamp", "table", "dining", "sofa")
     assert frequent(names, 0) == ()

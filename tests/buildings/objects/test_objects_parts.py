@@ -1,4 +1,4 @@
-"""Names, groups and distant objects: the right column, the right view, the right size."""
+"""The parts of object features, against values computed by hand in small houses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parts_of(
     )
 
 
-def test_an_object_is_entered_in_its_views_under_its_words_and_group() -> None:
+def test_an_object_is_in_the_columns_of_its_words_and_group() -> None:
     houses = Houses.of([house([(0, 0, 0), (9, 9, 0)])])
     parts = parts_of(houses, around(1, thing("dining chairs", {3: TENTH, 14: WHOLE})), categories=CATEGORIES)
     names, groups = part(parts, "names"), part(parts, "groups")
@@ -44,19 +44,19 @@ def test_an_object_is_entered_in_its_views_under_its_words_and_group() -> None:
     assert names.values.shape == (2, 36, 2)
 
 
-def test_areas_of_things_add_up_to_at_most_the_whole_view() -> None:
+def test_areas_add_up_to_at_most_the_whole_view() -> None:
     things = [thing("chair", {0: TENTH, 1: WHOLE}, str(number)) for number in range(4)]
     names = part(parts_of(Houses.of([house([(0, 0, 0)])]), around(0, *things)), "names")
     assert entries(names, "chair") == {(0, 0): pytest.approx(0.2, rel=1e-3), (0, 1): 1.0}
 
 
-def test_a_name_or_class_that_is_not_known_is_in_no_group() -> None:
+def test_an_unknown_name_or_class_is_in_no_group() -> None:
     things = [thing("smudge", {0: TENTH}, "1"), thing("gizmo", {0: TENTH}, "2")]
     parts = parts_of(Houses.of([house([(0, 0, 0)])]), around(0, *things), categories=CATEGORIES)
     assert not part(parts, "groups").values.any()
 
 
-def test_words_come_from_the_vocabulary_houses_only() -> None:
+def test_words_are_from_the_vocabulary_houses_only() -> None:
     houses = Houses.of([house([(0, 0, 0)]), house([(0, 0, 0)], scan="unseen")])
     seen = [
         around(0, thing("sofa", {0: TENTH}, "1"), thing("lamp", {0: TENTH}, "2")),
@@ -68,9 +68,9 @@ def test_words_come_from_the_vocabulary_houses_only() -> None:
     assert part(parts_of(houses, *seen, names=1), "names").columns == ("lamp",)
 
 
-def test_a_distant_object_is_entered_where_it_lies_and_shrinks_with_distance() -> None:
+def test_a_distant_object_is_in_its_direction_and_shrinks_with_distance() -> None:
     # A chair 1.6 m north of viewpoint 0, on its level.
-    houses = Houses.of([house([(0, 0, 1.5), (0, -4, 1.5), (4, 1.6, 1.5)], sights=[(0, 1), (0, 2)])])
+    houses = Houses.of([house([(0, 0, 1.5), (0, -4, 1.5), (4, 1.6, 1.5)], visible_pairs=[(0, 1), (0, 2)])])
     parts = parts_of(houses, around(0, thing("chair", {NORTH: MIDDLE})), categories=CATEGORIES)
     far = part(parts, "distant")
     side = np.sqrt(40 * 40 / (640 * 480))
@@ -83,18 +83,18 @@ def test_a_distant_object_is_entered_where_it_lies_and_shrinks_with_distance() -
     assert entries(far, "far group chair") == expected
 
 
-def test_an_object_is_distant_only_in_sight_out_of_reach_and_not_too_far() -> None:
+def test_distant_objects_are_visible_not_occluded_and_within_12_metres() -> None:
     houses = Houses.of(
         [
             house(
                 [
                     (0, 0, 1.5),  # boxes the object, which is placed at (0, 1.6, 1.5)
                     (3, 1.6, 1.5),  # has no line of sight
-                    (1.5, 1.6, 1.5),  # sees viewpoint 0, but is as near as that and has no box: hidden
+                    (1.5, 1.6, 1.5),  # sees viewpoint 0, but is as near and has no box: occluded
                     (0, -10.5, 1.5),  # 12.1 m away
                     (0, -10.3, 1.5),  # 11.9 m away
                 ],
-                sights=[(0, 2), (0, 3), (0, 4), (1, 2)],
+                visible_pairs=[(0, 2), (0, 3), (0, 4), (1, 2)],
             )
         ]
     )
@@ -102,8 +102,10 @@ def test_an_object_is_distant_only_in_sight_out_of_reach_and_not_too_far() -> No
     assert set(entries(far, "far chair")) == {(4, NORTH)}
 
 
-def test_who_boxes_an_object_does_not_see_it_from_afar() -> None:
-    houses = Houses.of([house([(0, 0, 1.5), (-3.2, 1.6, 1.5), (5, 1.6, 1.5)], sights=[(0, 1), (1, 2)])])
+def test_a_viewpoint_with_a_box_has_no_distant_entry() -> None:
+    houses = Houses.of(
+        [house([(0, 0, 1.5), (-3.2, 1.6, 1.5), (5, 1.6, 1.5)], visible_pairs=[(0, 1), (1, 2)])]
+    )
     chair = [around(0, thing("chair", {NORTH: MIDDLE})), around(1, thing("chair", {EAST: MIDDLE}))]
     far = part(parts_of(houses, *chair), "distant")
     assert set(entries(far, "far chair")) == {(2, WEST)}
@@ -122,12 +124,12 @@ def test_parts_can_be_left_out() -> None:
     assert [some.name for some in everything] == ["names", "groups", "distant", "rooms", "openness"]
 
 
-def test_a_negative_number_of_words_is_refused() -> None:
-    with pytest.raises(ConfigError, match="names = -1 is no number of words"):
+def test_a_negative_number_of_words_is_rejected() -> None:
+    with pytest.raises(ConfigError, match="names = -1 is out of range"):
         parts_of(Houses.of([house([(0, 0, 0)])]), names=-1)
 
 
-def test_a_room_fills_all_views_of_those_who_stand_in_it() -> None:
+def test_a_room_class_is_in_all_views_of_its_viewpoints() -> None:
     houses = Houses.of([house([(0, 0, 0), (1, 0, 0)])])
     rooms = room_part(houses, {("home", "0"): 12, ("elsewhere", "1"): 3})
     assert entries(rooms, "room 12") == {(0, view): 1.0 for view in range(36)}
@@ -135,9 +137,14 @@ def test_a_room_fills_all_views_of_those_who_stand_in_it() -> None:
     assert rooms.columns[12] == "sees room 1"
 
 
-def test_a_room_in_sight_is_entered_where_it_lies_and_the_nearest_counts() -> None:
+def test_a_visible_room_is_in_its_direction_and_the_nearest_counts() -> None:
     houses = Houses.of(
-        [house([(0, 0, 0), (0, 2.5, 0), (0, 5, 0), (5, 0, 0), (-5, 0, 0)], sights=[(0, 1), (0, 2), (0, 3)])]
+        [
+            house(
+                [(0, 0, 0), (0, 2.5, 0), (0, 5, 0), (5, 0, 0), (-5, 0, 0)],
+                visible_pairs=[(0, 1), (0, 2), (0, 3)],
+            )
+        ]
     )
     classes = {("home", "1"): 4, ("home", "2"): 4, ("home", "4"): 4, ("home", "3"): 7}
     rooms = room_part(houses, classes)
@@ -148,7 +155,7 @@ def test_a_room_in_sight_is_entered_where_it_lies_and_the_nearest_counts() -> No
     assert entries(rooms, "sees room 7") == {(0, EAST): pytest.approx(np.exp(-1), rel=1e-3)}
 
 
-def test_a_class_beyond_the_last_is_refused() -> None:
+def test_a_negative_class_is_rejected() -> None:
     with pytest.raises(DataError, match="'0' of house 'home' has room class -1; expected a number from 1"):
         room_part(Houses.of([house([(0, 0, 0)])]), {("home", "0"): -1})
 
@@ -162,7 +169,7 @@ def stairwell() -> Houses:
             house(
                 [(0, 0, 1.5), (0, 2, 1.5), (0, 5, 1.5), (2, 5, 1.5), (3, 0, 4.5)],
                 edges=[(0, 1), (1, 2), (2, 3), (0, 4)],
-                sights=[(0, 1), (0, 3)],
+                visible_pairs=[(0, 1), (0, 3)],
             ),
         ]
     )
@@ -173,7 +180,7 @@ def of_start(entered: dict[tuple[int, int], float]) -> dict[int, float]:
     return {view: value for (viewpoint, view), value in entered.items() if viewpoint == 2}
 
 
-def test_neighbours_are_entered_in_their_views(stairwell: Houses) -> None:
+def test_neighbours_are_in_their_views(stairwell: Houses) -> None:
     openness = openness_part(stairwell)
     upstairs = 24 + 3
     stair = np.sqrt(3**2 + 3**2)
@@ -193,7 +200,7 @@ def test_the_nearest_of_several_neighbours_in_a_view_counts() -> None:
     assert entries(openness_part(houses), "next")[0, NORTH] == pytest.approx(0.3, rel=1e-2)
 
 
-def test_one_walks_straight_until_the_sector_ends(stairwell: Houses) -> None:
+def test_straight_walks_stay_in_their_sector(stairwell: Houses) -> None:
     straight = of_start(entries(openness_part(stairwell), "straight"))
     north = {view: pytest.approx(0.5, rel=1e-3) for view in (0, NORTH, 24)}
     east = {view: pytest.approx(np.sqrt(18) / 10, rel=1e-3) for view in (3, EAST, 27)}
@@ -203,7 +210,7 @@ def test_one_walks_straight_until_the_sector_ends(stairwell: Houses) -> None:
     assert end[start == 5].tolist() == [4]
 
 
-def test_one_sees_as_far_as_the_farthest_visible_viewpoint(stairwell: Houses) -> None:
+def test_sight_is_the_distance_of_the_farthest_visible_viewpoint(stairwell: Houses) -> None:
     sight = entries(openness_part(stairwell), "sight")
     assert of_start(sight) == {
         **{view: pytest.approx(0.2, rel=1e-3) for view in (0, NORTH, 24)},
@@ -211,18 +218,18 @@ def test_one_sees_as_far_as_the_farthest_visible_viewpoint(stairwell: Houses) ->
     }
 
 
-def test_distances_count_up_to_ten_metres() -> None:
-    houses = Houses.of([house([(0, 0, 0), (0, 25, 0)], edges=[(0, 1)], sights=[(0, 1)])])
+def test_distances_are_clipped_at_ten_metres() -> None:
+    houses = Houses.of([house([(0, 0, 0), (0, 25, 0)], edges=[(0, 1)], visible_pairs=[(0, 1)])])
     openness = openness_part(houses)
     assert entries(openness, "next") == {(0, NORTH): 1.0, (1, SOUTH): 1.0}
     assert entries(openness, "straight")[0, NORTH] == entries(openness, "sight")[0, NORTH] == 1.0
 
 
-def test_a_lonely_viewpoint_is_closed() -> None:
+def test_an_isolated_viewpoint_has_no_openness() -> None:
     assert not openness_part(Houses.of([house([(0, 0, 0)])])).values.any()
 
 
-def test_walks_in_a_ring_end() -> None:
+def test_straight_walks_terminate_in_a_ring() -> None:
     ring = house([(0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)], edges=[(0, 1), (1, 2), (2, 3), (3, 0)])
     openness = openness_part(Houses.of([ring]))
     assert entries(openness, "walk").keys() >= {(0, NORTH), (0, EAST), (2, WEST), (2, SOUTH)}

@@ -1,4 +1,4 @@
-"""Object features of three real houses: places agree with boxes they were not made from."""
+"""Object features of three real houses: positions agree with held-out boxes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from babywalk.assets.connectivity import connectivity_files, read_connectivity
 from babywalk.assets.rooms import read_rooms
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.build import object_parts
-from babywalk.buildings.objects.sightings import Sightings, Sights, place
+from babywalk.buildings.objects.placement import BoxTable, ObjectRays, place
 
 pytestmark = pytest.mark.real
 
@@ -38,43 +38,41 @@ def degrees(offset: NDArray[np.float64], ray: NDArray[np.float64]) -> NDArray[np
     return angle
 
 
-def test_objects_lie_on_their_rays(houses: Houses, seen: list[ViewpointObjects]) -> None:
-    sightings = Sightings.of(houses, seen)
-    sights = Sights.of(sightings)
-    objects = len(sightings.names)
-    placed = place(houses.positions, sights, objects)
-    several = np.bincount(sights.objects)[sights.objects] >= 2
-    offset = placed.positions[sights.objects] - houses.positions[sights.viewpoints]
-    assert np.median(degrees(offset, sights.rays)[several]) < 1.5
+def test_objects_are_on_their_rays(houses: Houses, seen: list[ViewpointObjects]) -> None:
+    boxes = BoxTable.of(houses, seen)
+    rays = ObjectRays.of(boxes)
+    objects = len(boxes.names)
+    placed = place(houses.positions, rays, objects)
+    several = np.bincount(rays.objects)[rays.objects] >= 2
+    offset = placed.positions[rays.objects] - houses.positions[rays.viewpoints]
+    assert np.median(degrees(offset, rays.rays)[several]) < 1.5
     assert np.percentile(np.linalg.norm(offset, axis=1), 95) < 2.5
-    # On the floor stands what is below the camera, and on the ceiling hangs what is above it.
-    names = np.array(sightings.names)[sights.objects]
+    # Toilets are below the camera, lights above it.
+    names = np.array(boxes.names)[rays.objects]
     assert np.median(offset[names == "toilet", 2]) < -0.5
     assert np.median(offset[names == "light", 2]) > 0.3
 
 
-def test_a_held_out_viewpoint_sees_an_object_where_the_others_put_it(
-    houses: Houses, seen: list[ViewpointObjects]
-) -> None:
-    sightings = Sightings.of(houses, seen)
-    sights = Sights.of(sightings)
-    objects = len(sightings.names)
-    often = np.bincount(sights.objects)[sights.objects] >= 3
-    # The last sight of each object that has three or more.
-    _, held = np.unique(sights.objects[::-1], return_index=True)
-    held = len(sights.objects) - 1 - held
+def test_positions_agree_with_held_out_viewpoints(houses: Houses, seen: list[ViewpointObjects]) -> None:
+    boxes = BoxTable.of(houses, seen)
+    rays = ObjectRays.of(boxes)
+    objects = len(boxes.names)
+    often = np.bincount(rays.objects)[rays.objects] >= 3
+    # The last ray of each object that has three or more.
+    _, held = np.unique(rays.objects[::-1], return_index=True)
+    held = len(rays.objects) - 1 - held
     held = held[often[held]]
-    kept = np.setdiff1d(np.arange(len(sights.objects)), held)
-    rest = Sights(sights.viewpoints[kept], sights.objects[kept], sights.rays[kept], sights.solid_angles[kept])
+    kept = np.setdiff1d(np.arange(len(rays.objects)), held)
+    rest = ObjectRays(rays.viewpoints[kept], rays.objects[kept], rays.rays[kept], rays.solid_angles[kept])
     placed = place(houses.positions, rest, objects)
-    offset = placed.positions[sights.objects[held]] - houses.positions[sights.viewpoints[held]]
-    error = degrees(offset, sights.rays[held])
+    offset = placed.positions[rays.objects[held]] - houses.positions[rays.viewpoints[held]]
+    error = degrees(offset, rays.rays[held])
     assert len(error) > 100
     assert np.median(error) < 4
     assert np.percentile(error, 90) < 15  # half of the angle between neighbouring views
 
 
-def test_parts_are_filled_sensibly(real_data: Path, houses: Houses, seen: list[ViewpointObjects]) -> None:
+def test_parts_have_plausible_values(real_data: Path, houses: Houses, seen: list[ViewpointObjects]) -> None:
     parts = object_parts(
         houses,
         seen,
