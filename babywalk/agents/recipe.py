@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from babywalk.agents.presets import AGENTS, PRESETS
+from babywalk.agents.table import AGENTS
 from babywalk.common.config import differing_settings, from_table, merged
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.files import read_toml
 from babywalk.training.config import TrainingConfig
+from babywalk.training.presets import PRESETS
 from babywalk.training.run_config import FOR_GOOD, is_run, read_run_config, refuse_changes
 
 _PRESET = "small"
@@ -36,7 +37,7 @@ class Recipe:
         """Every setting: the preset's, over them the agent's, the recipe's, and at last those in `over`."""
         chosen = preset or self.preset
         check_preset(chosen, f"{self.file}: preset" if self.file and not preset else "Preset")
-        base = merged(merged(PRESETS[chosen], AGENTS[self.agent]), self.settings)
+        base = merged(merged(PRESETS[chosen], AGENTS[self.agent].settings), self.settings)
         where = f"{self.agent}, preset {chosen}"
         if self.file:
             # First without what the command line sets: a mistake in the file is told as the file's.

@@ -12,9 +12,9 @@ import torch
 
 import babywalk.common.needs_torch  # noqa: F401
 from babywalk.agents.learned import LearnedAgent, observer_for
-from babywalk.agents.presets import AGENTS
 from babywalk.agents.recipe import Recipe, beginning, read_recipe
-from babywalk.assets.trained import find_model
+from babywalk.agents.table import AGENTS
+from babywalk.assets.pretrained import find_model
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.common.config import merged
 from babywalk.common.errors import ConfigError
@@ -23,15 +23,16 @@ from babywalk.common.progress import log_line
 from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.decoding.rollout import Rollout
 from babywalk.episodes.dataset import Dataset
-from babywalk.evaluation.evaluation import (
+from babywalk.evaluation.evaluate import (
     check_goals,
     evaluate,
     walk_all,
 )
 from babywalk.instructions.store import (
     UNALIGNED,
-    aligned,
+    aligned_steps,
 )
+from babywalk.modules.device import choose_device
 from babywalk.modules.model import Model, load_mean, load_model, new_model
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
@@ -39,7 +40,7 @@ from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.loop import Trainer
 from babywalk.training.run_config import refuse_changes, write_run_config
-from babywalk.training.stages import training_stages
+from babywalk.training.stage import TrainingSetup
 from babywalk.training.versions import versions
 
 RESULT = "result.json"  # what a run that has ended leaves
@@ -70,7 +71,8 @@ def train_agent(
     # Written down with the run: which source comes first may change as others are imported.
     features = config.features or next(iter(sources(folder)), BLIND)
     config = replace(config, features=features)
-    observer = observer_for(features, dataset, gain=config.policy.feature_gain)
+    device = choose_device(config.device)
+    observer = observer_for(features, dataset, gain=config.policy.feature_gain, device=str(device))
     model = new_model(
         config.policy,
         dataset.vocabulary(),
@@ -80,26 +82,33 @@ def train_agent(
         action_width=observer.candidate_width,
         columns=open_features(folder, features, dataset.houses).columns,
         seed=config.seed,
+        device=device,
     )
     model.facts.update(agent=name, task=config.task, seed=config.seed)
-    if config.begin_from:
-        before = {Path(other): _begun_from(other) for other in config.begin_from.split(",")}
+    if config.init_from:
+        before = {Path(other): _initial_model(other) for other in config.init_from.split(",")}
         load_mean(model, before)
-        model.facts["begun_from"] = [other.facts for other in before.values()]
-    guide, teacher = Rollout(model.network, observer), Teacher.of(dataset.houses).to("cpu")
-    imitated, rewarded, model.facts["alignment"] = _lessons(dataset, config, model)
+        model.facts["init_from"] = [other.facts for other in before.values()]
+    imitation_tasks, reinforcement_tasks, model.facts["alignment"] = _tasks(dataset, config, model)
     if model.facts["alignment"] == UNALIGNED and config.policy.steps != "whole":
         log_line(
-            f"{config.task} train is not aligned: a step is taken to end where its share of the words does. "
+            f"{config.task} train is not aligned: steps are taken to end in proportion to their words. "
             f"Better: babywalk data align {config.task} --data {folder}"
         )
-    stages = training_stages(config, guide, imitated, rewarded, teacher)
-    watched = dataset.task(config.task, config.validate_on)
-    check_goals(watched)
-    agent = LearnedAgent(model, dataset)
+    setup = TrainingSetup(
+        config=config,
+        rollout=Rollout(model.network, observer, kernels=config.kernels),
+        teacher=Teacher.of(dataset.houses).to(device),
+        imitation_tasks=imitation_tasks,
+        reinforcement_tasks=reinforcement_tasks,
+    )
+    stages = AGENTS[name].training_stages(setup)
+    validation = dataset.task(config.task, config.validate_on)
+    check_goals(validation)
+    agent = LearnedAgent(model, dataset, device=str(device), kernels=config.kernels)
 
     def evaluate_now() -> dict[str, float]:
-        return evaluate(watched, walk_all(agent, watched)).scores.means()
+        return evaluate(validation, walk_all(agent, validation)).scores.means()
 
     trainer = Trainer(run, model, stages, config, evaluate_now)
     with exclusive_lock(run):
@@ -117,41 +126,41 @@ def train_agent(
     return done
 
 
-def _begun_from(name: str) -> Model:
-    """A model to begin with."""
+def _initial_model(name: str) -> Model:
+    """A model to start from."""
     if find_model(name) is None:
-        raise ConfigError(f"begin_from = {name!r} is no run and no model. Train it first, or leave it out.")
+        raise ConfigError(f"init_from = {name!r} is not a run or a model. Train it first, or leave it out.")
     return load_model(Path(name))
 
 
-def _lessons(
+def _tasks(
     dataset: Dataset, config: TrainingConfig, model: Model
 ) -> tuple[list[EpisodeBatches], list[EpisodeBatches], str]:
-    """What is imitated and what is rewarded: first the run's task in steps of the agent's own size.
+    """The episodes of imitation and of reinforcement learning, the run's task with the agent's step size first.
 
-    Also by which method the steps of that task are aligned.
+    Also the method by which the steps of that task are aligned.
     """
     world, own = World.of(dataset.houses), config.policy.step_size
     task = cache(dataset.task)
 
     @cache
-    def taught(name: str, split: str, size: int) -> tuple[EpisodeBatches, str]:
-        told = replace(config.policy, step_size=size)
+    def episodes(name: str, split: str, size: int) -> tuple[EpisodeBatches, str]:
+        policy = replace(config.policy, step_size=size)
         asked = task(name, split)
         if not asked.walks.has_goals:
             raise ConfigError(f"{name} {split} has no goals to learn from. Choose another split.")
         if not len(asked):
             raise ConfigError(f"{name} {split} has no episodes to learn from. Choose another split.")
-        steps, method = aligned(dataset, asked, told.cut)
-        return EpisodeBatches.of(steps, world, model.vocabulary, told), method
+        steps, method = aligned_steps(dataset, asked, policy.segmentation)
+        return EpisodeBatches.of(steps, world, model.vocabulary, policy), method
 
     def with_others(mix: str, sizes: Sequence[int]) -> list[EpisodeBatches]:
         named = [config.task, *(name for name in mix.split(",") if name)]
         parts = [name.partition(":") for name in named]
-        return [taught(name, split or "train", size)[0] for size in sizes for name, _, split in parts]
+        return [episodes(name, split or "train", size)[0] for size in sizes for name, _, split in parts]
 
     imitated = with_others(config.imitation.mix, (own, *config.imitation.sizes))
-    return imitated, with_others(config.reinforce.mix, (own,)), taught(config.task, "train", own)[1]
+    return imitated, with_others(config.reinforce.mix, (own,)), episodes(config.task, "train", own)[1]
 
 
 def _recipe(name: str | None, file: Path | None) -> Recipe:
@@ -177,7 +186,7 @@ def _check_goes_on(run: Path, trainer: Trainer) -> None:
     if (run / RESULT).exists():
         raise ConfigError(
             f"{run}: has ended, and its checkpoint {trainer.last.name} is gone, so that it cannot go on. "
-            f"Begin another run from its model, with --set begin_from={run}."
+            f"Begin another run from its model, with --set init_from={run}."
         )
     log_line(f"{run}: has no checkpoint yet, and begins anew.")
 

@@ -1,7 +1,7 @@
-"""Lessons: what walkers are told and shown before they walk, as arrays.
+"""Batches of episodes as arrays: where walkers start, what they are to do, and what was done before.
 
-One data type serves imitation (one step, the expert's history), the lectures of the curriculum (the expert's
-prefix, the last k steps), evaluation (all steps, no history) and a sentence typed by a person.
+One type serves imitation (one Baby-Step after the expert's history), the lectures of the curriculum (the last
+k steps after the expert's prefix), evaluation (all steps, no history) and a typed instruction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.mirroring import mirrored
 from babywalk.modules.config import PolicyConfig
-from babywalk.navigation.history import History, actions_between, walked_along
+from babywalk.navigation.history import History, actions_between, history_along
 from babywalk.navigation.world import Poses, World, poses_at
 
 Index = NDArray[np.integer[Any]]
@@ -27,43 +27,43 @@ Index = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EpisodeBatch:
-    """What a batch of walkers has to do. Shapes: B walkers, Q steps behind them, R steps ahead of them."""
+    """What a batch of walkers has to do. Shapes: B walkers, R remaining steps of all, Q past steps of all."""
 
-    start: Poses  # (B,) where they stand
-    ahead: Ragged  # R rows of words
-    first_ahead: NDArray[np.int64]  # (B + 1,) the first step ahead of each walker
-    routes: Ragged | None  # R rows of viewpoints, the expert's way through each step; None if nobody knows
-    behind: Ragged  # Q rows of words
-    first_behind: NDArray[np.int64]  # (B + 1,)
-    done: History  # how the expert walked the Q steps
-    moves: int  # that a walker may make in one step
-    mirrored: bool = False  # whether all of it is told and walked in the houses' mirror images
+    start: Poses  # (B,)
+    instructions: Ragged  # R rows of word ids, walker by walker
+    first_step: NDArray[np.int64]  # (B + 1,) the first remaining step of each walker
+    expert_paths: Ragged | None  # R rows of viewpoints, the expert's path in each step; None if unknown
+    past_instructions: Ragged  # Q rows of word ids
+    first_past: NDArray[np.int64]  # (B + 1,) the first past step of each walker
+    past: History  # the expert's trajectories of the Q past steps
+    max_moves: int  # in one step
+    mirrored: bool = False  # whether texts and houses are mirrored
 
     def __len__(self) -> int:
-        return len(self.first_ahead) - 1
+        return len(self.first_step) - 1
 
     @property
     def goals(self) -> NDArray[np.int64] | None:
         """(R,) the viewpoint where each step ends."""
-        return None if self.routes is None else self.routes.lasts.astype(np.int64)
+        return None if self.expert_paths is None else self.expert_paths.lasts.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class EpisodeBatches:
-    """All episodes of a task as lessons. Shapes: E episodes."""
+    """All episodes of a task, from which batches are taken. Shapes: E episodes."""
 
     steps: BabySteps
     world: World
     vocabulary: Vocabulary
-    tokens: Ragged  # a row of word numbers per sentence of the split's texts
+    tokens: Ragged  # a row of word ids per sentence of the split's texts
     max_words: int  # of one step
-    moves: int  # in one step
+    max_moves: int  # in one step
 
     @classmethod
     def of(
         cls, steps: BabySteps, world: World, vocabulary: Vocabulary, config: PolicyConfig
     ) -> EpisodeBatches:
-        """Encode every sentence once. Who takes an instruction whole may use as much for each walk in it."""
+        """Encode every sentence once. Agents that read instructions whole have limits per joined path."""
         segmented, texts = steps.segmented, steps.task.walks.texts
         words = [segmented.words_of(number, texts) for number in range(len(segmented.begin))]
         scale = steps.task.chain.shape[1] if config.steps == "whole" else 1
@@ -80,44 +80,44 @@ class EpisodeBatches:
 
     @cached_property
     def mirrored_tokens(self) -> Ragged:
-        """The same in a mirror."""
+        """The word ids of the mirrored texts: left is right."""
         return mirrored(self.tokens, self.vocabulary.numbers)
 
-    def lesson(self, episodes: Index, first: Index, last: Index, *, mirrored: bool = False) -> EpisodeBatch:
-        """Steps `first` to `last` - 1 of each episode ahead; those before lie behind as the expert walked."""
+    def batch(self, episodes: Index, first: Index, last: Index, *, mirrored: bool = False) -> EpisodeBatch:
+        """Steps `first` to `last` - 1 of each episode; the steps before are history, walked by the expert."""
         task, houses = self.steps.task, self.steps.task.houses
         words = self._words(episodes, self.mirrored_tokens if mirrored else self.tokens)
         begin = starts(self.count[episodes])[:-1]
         chain = task.chain_of(episodes)
         path_start = task.paths.start[chain]
         ends = self._ends(episodes, chain)
-        ahead = ranges(begin + first, last - first)
-        behind = ranges(begin, first)
+        remaining = ranges(begin + first, last - first)
+        past = ranges(begin, first)
         enter = np.append(0, ends[:-1])  # (all steps of the episodes,) where on its path each begins
         enter[begin] = 0
         entry = np.where(first > 0, ends[begin + first - 1], 0)
         headings = task.walks.headings[task.chain[chain, 0]]
         poses = self._poses(path_start, entry, headings)
         owner = np.repeat(np.arange(len(episodes)), first)
-        routes, done = (
-            _ways(task.paths.values, np.repeat(path_start, count), enter[steps], ends[steps])
-            for steps, count in ((ahead, last - first), (behind, first))
+        expert_paths, past_paths = (
+            _stretches(task.paths.values, np.repeat(path_start, count), enter[steps], ends[steps])
+            for steps, count in ((remaining, last - first), (past, first))
         )
-        began = self._poses(path_start[owner], enter[behind], headings[owner])
+        past_start = self._poses(path_start[owner], enter[past], headings[owner])
         return EpisodeBatch(
             start=poses,
-            ahead=self._cut(words.take(ahead)),
-            first_ahead=starts(last - first),
-            routes=routes if task.walks.has_goals else None,
-            behind=self._cut(words.take(behind)),
-            first_behind=starts(first),
-            done=walked_along(done, began.view, self.world, houses),
-            moves=self.moves,
+            instructions=self._truncated(words.take(remaining)),
+            first_step=starts(last - first),
+            expert_paths=expert_paths if task.walks.has_goals else None,
+            past_instructions=self._truncated(words.take(past)),
+            first_past=starts(first),
+            past=history_along(past_paths, past_start.view, self.world, houses),
+            max_moves=self.max_moves,
             mirrored=mirrored,
         )
 
     def prefix(self, episodes: Index, first: Index) -> Ragged:
-        """The viewpoints of the expert's path before step `first` begins, the one it begins at left out."""
+        """The viewpoints of the expert's path before step `first` begins, without the one it begins at."""
         task = self.steps.task
         chain = task.chain_of(episodes)
         ends = self._ends(episodes, chain)
@@ -125,25 +125,25 @@ class EpisodeBatches:
         length = np.where(first > 0, ends[np.maximum(begin + first - 1, 0)], 0)
         return Ragged(task.paths.values[ranges(task.paths.start[chain], length)], starts(length))
 
-    def whole(self, episodes: Index) -> EpisodeBatch:
-        """All steps ahead."""
-        return self.lesson(episodes, np.zeros(len(episodes), dtype=np.int64), self.count[episodes])
+    def full(self, episodes: Index) -> EpisodeBatch:
+        """All steps, no history."""
+        return self.batch(episodes, np.zeros(len(episodes), dtype=np.int64), self.count[episodes])
 
     def _words(self, episodes: Index, tokens: Ragged) -> Ragged:
-        """A row of word numbers per step of the episodes, one episode after another."""
+        """A row of word ids per step of the episodes, one episode after another."""
         sentences = self.steps.segmented.of_episodes(self.steps.task, episodes)
         words = tokens.take(sentences.values)
         per_step = self.steps.sentences.take(episodes).values
         return Ragged(words.values, words.start[starts(per_step)])
 
     def _ends(self, episodes: Index, chain: Index) -> NDArray[np.int64]:
-        """Where on its path each step of the episodes ends; the last at the goal, the others if aligned."""
+        """Where on its path each step of the episodes ends; at the goal for steps that are not aligned."""
         if self.steps.ends is not None:
             return self.steps.ends.take(episodes).values.astype(np.int64)
         last = self.steps.task.paths.lengths[chain] - 1
         return np.repeat(last, self.count[episodes])
 
-    def _cut(self, words: Ragged) -> Ragged:
+    def _truncated(self, words: Ragged) -> Ragged:
         """No more than the first `max_words` words of each row."""
         lengths = np.minimum(words.lengths, self.max_words)
         return Ragged(words.values[ranges(words.start[:-1], lengths)], starts(lengths))
@@ -154,16 +154,16 @@ class EpisodeBatches:
         place: Index,  # (B,) index into the path
         heading: NDArray[np.float64],  # (B,) at the path's start
     ) -> Poses:
-        """Poses on the expert's path when a step begins there: facing as one came, level."""
+        """Poses on the expert's path at the start of a step: the heading of the last move, level."""
         houses, nodes = self.steps.task.houses, self.steps.task.paths.values
         at = nodes[path_start + place].astype(np.int64)
         before = nodes[path_start + np.maximum(place - 1, 0)].astype(np.int64)
         first = poses_at(at, heading)
-        came = self.world.facing[before, actions_between(houses, before, at)] % COLUMNS + COLUMNS
-        return Poses(at, np.where(place > 0, came, first.view))
+        arrived = self.world.facing[before, actions_between(houses, before, at)] % COLUMNS + COLUMNS
+        return Poses(at, np.where(place > 0, arrived, first.view))
 
 
-def _ways(nodes: NDArray[np.int32], path_start: Index, enter: Index, end: Index) -> Ragged:
-    """The viewpoints from one place of a path to another, both of them in it, a row each."""
+def _stretches(nodes: NDArray[np.int32], path_start: Index, enter: Index, end: Index) -> Ragged:
+    """A row of viewpoints for each stretch of a path, from `enter` to `end`, both included."""
     length = end - enter + 1
     return Ragged(nodes[ranges(path_start + enter, length)], starts(length))

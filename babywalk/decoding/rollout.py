@@ -1,14 +1,15 @@
-"""Walking: a network takes a batch of walkers through their steps, one Baby-Step after another.
+"""Rollouts: a network takes a batch of walkers through their Baby-Steps, one step after another.
 
-All walkers take the same step of their lists at a time; who has stopped is dropped from the batch at once.
-When a step is over, it is encoded once and added to the memory; the next begins where and facing as the
-last ended, level, with a fresh state (section 4.2 of the paper).
+All walkers take the same step of their lists at a time; finished walkers are dropped from the batch at once.
+When a step is over, it is encoded once and added to the memory; the next step starts at the pose where the
+last one ended, level, with a new recurrent state (section 4.2 of the paper).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -16,305 +17,339 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from babywalk.buildings.panorama import COLUMNS
-from babywalk.common.errors import BabyWalkError
-from babywalk.common.ragged import Ragged, concat_rows
+from babywalk.common.ragged import concat_rows
 from babywalk.decoding.episode_batch import EpisodeBatch
 from babywalk.modules.decoder import Decision, State
-from babywalk.modules.kernels.deferred_gradients import deferred_gradients
-from babywalk.modules.kernels.observation import Observation
-from babywalk.modules.kernels.product_cache import ProductCache
-from babywalk.modules.kernels.text_batch import TextBatch
+from babywalk.modules.kernels import choose_backend
 from babywalk.modules.memory import Memory
 from babywalk.modules.network import Network
-from babywalk.modules.text_encoder import EncodedText
+from babywalk.modules.observation import Observation
+from babywalk.modules.text_encoder import EncodedText, TextBatch
+from babywalk.navigation.arrays import Array
 from babywalk.navigation.history import History
 from babywalk.navigation.observation import ORIENTATION, Observer
+from babywalk.navigation.trajectories import Trajectories, TrajectoryRecorder
 from babywalk.navigation.world import STOP, Poses
 
-_AT_A_TIME = 2048  # moves of walks that are remembered at once where nothing is learned
+_CHUNK = 2048  # steps of trajectories that are encoded at once without gradients
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walkers:
+    """Everything that walkers carry within a Baby-Step: a value. Index it with repeats to fork walkers.
+
+    Shapes: B walkers, N walkers of the whole batch.
+    """
+
+    index: Tensor  # (B,) which walker of the batch
+    row: Tensor  # (B,) which of the batch's instructions it follows
+    poses: Poses  # (B,)
+    text: TextBatch  # B instructions
+    context: Tensor  # (B, M) the summary of the history
+    state: State  # B recurrent states
+    batch_memory: Memory  # of the N walkers, before this step
+    batch_channels: Tensor | None  # (N, D) feature dropout of the N walkers; None for none
+    mirrored: bool  # whether the houses are mirrored
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, which: Tensor) -> Walkers:
+        """Some of them; indices may repeat."""
+        return replace(
+            self,
+            index=self.index[which],
+            row=self.row[which],
+            poses=self.poses[which],
+            text=self.text[which],
+            context=self.context.index_select(0, which),
+            state=self.state[which],
+        )
+
+    @property
+    def memory(self) -> Memory:
+        """Of the B walkers, before this step."""
+        return self.batch_memory[self.index]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepRecord:
-    """One decision of the walkers who are still on their way. Shapes: B of them."""
+    """One decision of the active walkers. Shapes: B of them."""
 
     walkers: Tensor  # (B,) which
-    step: int  # which of their steps ahead
+    step: int  # which of their remaining Baby-Steps
     before: Poses  # (B,)
-    choices: Tensor  # (B, K) the viewpoint that each action would lead to
+    candidates: Tensor  # (B, K) the viewpoint that each action leads to
     decision: Decision
     actions: Tensor  # (B,)
     after: Poses  # (B,)
 
 
-# From the decision, the walkers, their viewpoints and the rows of their steps in the lesson to actions (B,).
-ActionSelector = Callable[[Decision, Tensor, Tensor, Tensor], Tensor]
-
-
-class NonFiniteError(BabyWalkError, FloatingPointError):
-    """A network whose scores are no numbers."""
-
-    def __init__(self) -> None:
-        super().__init__("an action's score is no number: the weights are spoiled")
-
-
-def greedy(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG001
-    """The best action."""
-    if decision.logits.isnan().any():
-        raise NonFiniteError
-    return decision.logits.argmax(dim=1)
-
-
-def sampled(decision: Decision, walkers: Tensor, viewpoints: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG001
-    """An action by its probability."""
-    return draw_action(decision.logits)
-
-
-def draw_action(logits: Tensor) -> Tensor:
-    """(B,) actions by their probability, from scores (B, K)."""
-    shares = logits.softmax(dim=1)
-    if shares.isnan().any():
-        raise NonFiniteError
-    return torch.multinomial(shares, 1)[:, 0]
+ActionSelector = Callable[[Decision, Walkers], Tensor]  # the actions (B,) to take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RolloutResult:
-    """Everything that happened. Shapes: B walkers."""
+    """All decisions, in the order of time. Shapes: N walkers."""
 
-    start: Poses  # (B,)
-    moments: list[StepRecord] = field(default_factory=list)
+    start: Poses  # (N,)
+    records: list[StepRecord] = field(default_factory=list)
 
-    def viewpoints(self) -> tuple[Ragged, Ragged]:
-        """Where each walker was, the start first, and what it faced there; a STOP adds nothing."""
-        count = len(self.start.viewpoint)
-        walker, viewpoint, view, time = (
-            [np.arange(count)],
-            [_np(self.start.viewpoint)],
-            [_np(self.start.view)],
-            [],
-        )
-        time.append(np.zeros(count, dtype=np.int64))
-        for number, moment in enumerate(self.moments, start=1):
-            moved = _np(moment.actions != STOP)
-            walker.append(_np(moment.walkers)[moved])
-            viewpoint.append(_np(moment.after.viewpoint)[moved])
-            view.append(_np(moment.after.view)[moved])
-            time.append(np.full(int(moved.sum()), number))
-        owners = np.concatenate(walker)
-        order = np.lexsort((np.concatenate(time), owners))
-        start = np.append(0, np.bincount(owners, minlength=count).cumsum())
-        return (
-            Ragged(np.concatenate(viewpoint)[order].astype(np.int32), start),
-            Ragged(np.concatenate(view)[order].astype(np.int32), start),
-        )
+    def trajectories(self) -> Trajectories:
+        """The N trajectories."""
+        recorder = TrajectoryRecorder(self.start)
+        for record in self.records:
+            recorder.record(record.after, record.actions != STOP, record.walkers)
+        return recorder.trajectories()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchState:
+    """Walkers between two Baby-Steps. Shapes: E episodes, C copies of each, N = E C walkers."""
+
+    batch: EpisodeBatch
+    copies: int
+    encoded: EncodedText  # all distinct instructions
+    text_of: Tensor  # (R,) the encoded instruction of each remaining step
+    first: Tensor  # (E,) the first remaining step of each episode
+    count: Tensor  # (E,) its number of remaining steps
+    poses: Poses  # (N,)
+    memory: Memory  # of N walkers
+    channels: Tensor | None  # (N, D) feature dropout
+    keep_mask: Tensor | None  # (N, 1) 0 where the history is dropped
+
+    @property
+    def episode(self) -> Tensor:
+        """(N,) the episode of each walker."""
+        return torch.arange(len(self.count), device=self.count.device).repeat_interleave(self.copies)
+
+    @property
+    def max_steps(self) -> int:
+        """The most remaining steps of any walker."""
+        return int(self.count.max()) if len(self.count) else 0
 
 
 class Rollout:
-    """Takes walkers through lessons. Shapes: B walkers, N lessons' rows, C copies of each (B = N C)."""
+    """A network in houses: runs batches of episodes. The device is that of the network."""
 
-    def __init__(self, network: Network, observer: Observer) -> None:
+    def __init__(self, network: Network, observer: Observer, *, kernels: str = "auto") -> None:
         self.network = network
-        self.eyes = (observer, observer.mirrored())  # of torch tensors; the second in a mirror
-        self.observer = observer  # of one walk
-        self.album: ProductCache | None = None  # of one walk
+        self.device = network.device
+        self.observers = (observer, observer.mirrored())
+        self.backend = choose_backend(kernels, self.device)
+        self.backend.prepare(network)
 
-    def walk(
-        self,
-        lesson: EpisodeBatch,
-        choose: ActionSelector,
-        *,
-        copies: int = 1,
-        album: ProductCache | None = None,
-    ) -> RolloutResult:
-        """Walk a lesson; with copies, each row by several walkers who share what was read and remembered.
+    def run(self, batch: EpisodeBatch, select: ActionSelector, *, copies: int = 1) -> RolloutResult:
+        """Walk all remaining steps, `copies` walkers per episode with shared encodings."""
+        with self.backend.rollout(self.network):
+            state = self.begin(batch, copies)
+            result = RolloutResult(state.poses)
+            for step in range(state.max_steps):
+                records = self._run_step(step, self.begin_step(state, step), batch.max_moves, select)
+                state = self.end_step(state, step, records)
+                result.records.extend(records)
+        return result
 
-        With an album, what it holds of walks before is looked up; it is for walks without learning.
+    @contextmanager
+    def inference(self) -> Iterator[None]:
+        """Inside, the network runs without dropout and gradients, and rollouts share a product cache."""
+        training = self.network.training
+        self.network.eval()
+        try:
+            with self.backend.inference():
+                yield
+        finally:
+            self.network.train(training)
+
+    def begin(self, batch: EpisodeBatch, copies: int = 1) -> BatchState:
+        """Encode instructions and history."""
+        encoded, text_of = self._encode_texts(batch)
+        past = len(batch.past_instructions)
+        memory = self._past_memory(batch, encoded.summary.index_select(0, text_of[:past]))
+        first, count = self._bounds(batch.first_step)
+        episode = torch.arange(len(batch), device=self.device).repeat_interleave(copies)
+        return BatchState(
+            batch=batch,
+            copies=copies,
+            encoded=encoded,
+            text_of=text_of[past:],
+            first=first,
+            count=count,
+            poses=self._poses(batch.start)[episode],
+            memory=memory[episode],
+            channels=self._feature_dropout(len(episode)),
+            keep_mask=self._history_dropout(len(episode)),
+        )
+
+    def begin_step(self, state: BatchState, step: int) -> Walkers:
+        """The walkers that have such a step, at its start."""
+        episodes = torch.nonzero(state.count > step)[:, 0]
+        text = self.backend.texts(state.encoded, state.text_of[state.first[episodes] + step], state.copies)
+        index = torch.nonzero(state.count[state.episode] > step)[:, 0]
+        keep_mask = None if state.keep_mask is None else state.keep_mask[index]
+        context = self.network.context(state.memory[index], keep_mask)
+        poses = state.poses[index]
+        observation = self._observe(poses, state.channels, index, mirrored=state.batch.mirrored)
+        return Walkers(
+            index=index,
+            row=state.first[state.episode[index]] + step,
+            poses=poses,
+            text=text,
+            context=context,
+            state=self.network.initial_state(text, observation),
+            batch_memory=state.memory,
+            batch_channels=state.channels,
+            mirrored=state.batch.mirrored,
+        )
+
+    def observe(self, walkers: Walkers) -> Observation:
+        """What walkers see."""
+        return self._observe(walkers.poses, walkers.batch_channels, walkers.index, mirrored=walkers.mirrored)
+
+    def decide(self, walkers: Walkers) -> Decision:
+        """Score the actions of walkers."""
+        decision: Decision = self.network(walkers.state, self.observe(walkers), walkers.text, walkers.context)
+        return decision
+
+    def advance(self, walkers: Walkers, decision: Decision, actions: Tensor) -> Walkers:
+        """The walkers after their actions (B,); STOP changes no pose."""
+        state = State(decision.state.hidden, decision.state.cell, self.observe(walkers).chosen(actions))
+        poses = self.observers[walkers.mirrored].world.step(walkers.poses, actions)
+        return replace(walkers, poses=poses, state=state)
+
+    def end_step(self, state: BatchState, step: int, records: list[StepRecord]) -> BatchState:
+        """The state after a step that was walked: poses and memory of those that have another step."""
+        viewpoint, view = state.poses.viewpoint.clone(), state.poses.view.clone()
+        for record in records:
+            viewpoint[record.walkers] = record.after.viewpoint
+            view[record.walkers] = record.after.view
+        level = view % COLUMNS + COLUMNS  # every step starts level
+        index = torch.nonzero(state.count[state.episode] > step + 1)[:, 0]
+        memory = state.memory
+        if len(index) and self.network.trajectory is not None:
+            texts = state.text_of[state.first[state.episode[index]] + step]
+            instruction = state.encoded.summary.index_select(0, texts)
+            channels = None if state.channels is None else state.channels[index]
+            trajectory = self._encode_trajectories(
+                _trajectories_of(index, records), channels, mirrored=state.batch.mirrored
+            )
+            memory = memory.put(index, self.network.memory.add(memory[index], instruction, trajectory))
+        return replace(state, poses=Poses(viewpoint, level), memory=memory)
+
+    def _run_step(
+        self, step: int, walkers: Walkers, max_moves: int, select: ActionSelector
+    ) -> list[StepRecord]:
+        """One Baby-Step: until all walkers have stopped or made `max_moves` moves."""
+        records: list[StepRecord] = []
+        target = self.observers[walkers.mirrored].world.target
+        for _ in range(max_moves):
+            decision = self.decide(walkers)
+            actions = select(decision, walkers)
+            moved = self.advance(walkers, decision, actions)
+            candidates = target[walkers.poses.viewpoint]
+            records.append(
+                StepRecord(walkers.index, step, walkers.poses, candidates, decision, actions, moved.poses)
+            )
+            moving = torch.nonzero(actions != STOP)[:, 0]
+            if not len(moving):
+                break
+            walkers = moved if len(moving) == len(moved) else moved[moving]
+        return records
+
+    def _encode_texts(self, batch: EpisodeBatch) -> tuple[EncodedText, Tensor]:
+        """The distinct instructions, and which of them is that of each step: past steps, then remaining ones.
+
+        An instruction recurs as the past of other walkers of the same episode, and in joined tasks.
         """
-        self.observer = self.eyes[lesson.mirrored]
-        learns = self.network.training or torch.is_grad_enabled()
-        self.album = None if learns else album or ProductCache()
-        with deferred_gradients(self.network):
-            journey = self._walk(lesson, choose, copies)
-        self.album = None
-        return journey
+        texts = concat_rows([batch.past_instructions, batch.instructions])
+        rows, which = texts.distinct()
+        distinct = texts.take(rows)
+        tokens = self._tensor(distinct.padded(fill=0).astype(np.int64))
+        return self.network.encode_text(tokens, self._tensor(distinct.lengths)), self._tensor(which)
 
-    def _walk(self, lesson: EpisodeBatch, choose: ActionSelector, copies: int) -> RolloutResult:
-        read, text_of = self._read(lesson)
-        behind = len(lesson.behind)
-        memory = self._history(lesson, read.summary.index_select(0, text_of[:behind]))
-        owner = torch.arange(len(lesson)).repeat_interleave(copies)
-        memory = memory[owner]
-        poses = _tensors(lesson.start)[owner]
-        first, count = _split(lesson.first_ahead)
-        journey = RolloutResult(poses)
-        seen_through, remembers = self._dropout(len(owner)), self._remembering(len(owner))
-        for step in range(int(count.max()) if len(count) else 0):
-            told_now = torch.nonzero(count > step)[:, 0]
-            telling = text_of[behind + first[told_now] + step]
-            readers = TextBatch.of(read, telling, copies)
-            here = torch.nonzero(count[owner] > step)[:, 0]
-            context = self.network.sum_up(memory[here], None if remembers is None else remembers[here])
-            moments = self._step(
-                step, here, first[owner[here]] + step, readers, context, poses[here], choose, seen_through,
-                lesson.moves,
-            )  # fmt: skip
-            ended = _last_poses(poses, moments)
-            going_on = torch.nonzero(count[owner[here]] > step + 1)[:, 0]
-            if len(going_on):
-                told = read.summary.index_select(0, telling.repeat_interleave(copies)[going_on])
-                memory = self._remember(memory, here[going_on], told, moments, seen_through)
-            # Level, as every step begins.
-            poses = Poses(ended.viewpoint, ended.view % COLUMNS + COLUMNS)
-            journey.moments.extend(moments)
-        return journey
-
-    def _read(self, lesson: EpisodeBatch) -> tuple[EncodedText, Tensor]:
-        """Texts, and which of them is that of each step: of the steps behind, then of those ahead.
-
-        Steps that say the same are read once. A step that one walker is told lies behind another, who is
-        further on in the same instruction; and those of joined tasks recur.
+    def _past_memory(self, batch: EpisodeBatch, instructions: Tensor) -> Memory:
+        """The memory of the expert's past steps: distinct trajectories are encoded once, then added oldest
+        first. `instructions` (Q, D) are u(x) of the past steps.
         """
-        told = concat_rows([lesson.behind, lesson.ahead])
-        texts, which = told.distinct()
-        rows = told.take(texts)
-        tokens = torch.from_numpy(rows.padded(fill=0).astype(np.int64))
-        return self.network.read(tokens, torch.from_numpy(rows.lengths)), torch.from_numpy(which)
-
-    def _history(self, lesson: EpisodeBatch, told: Tensor) -> Memory:
-        """The memory of what the expert did before: each step encoded once for all whom it lies behind, then
-        added oldest first.
-        """
-        memory = self.network.memory.empty(len(lesson))
-        first, count = _split(lesson.first_behind)
-        if not len(told) or self.network.trajectory is None:
+        memory = self.network.memory.empty(len(batch), like=instructions)
+        if not len(instructions) or self.network.trajectory is None:
             return memory
-        walked, which = lesson.done.distinct()
-        done = self._recall(walked, None)
-        walk_of = torch.from_numpy(which)
+        first, count = self._bounds(batch.first_past)
+        past, which = batch.past.distinct()
+        trajectories = self._encode_trajectories(self._history(past), None, mirrored=batch.mirrored)
+        trajectory_of = self._tensor(which)
         for step in range(int(count.max())):
             here = torch.nonzero(count > step)[:, 0]
             rows = first[here] + step
-            memory = memory.put(
-                here,
-                self.network.memory.add(
-                    memory[here], told.index_select(0, rows), done.index_select(0, walk_of[rows])
-                ),
-            )
+            instruction = instructions.index_select(0, rows)
+            trajectory = trajectories.index_select(0, trajectory_of[rows])
+            memory = memory.put(here, self.network.memory.add(memory[here], instruction, trajectory))
         return memory
 
-    def _recall(self, walked: History, channels: Tensor | None) -> Tensor:
-        """v(y) of walks; `channels` (walks, D) hides view features."""
-        start = torch.as_tensor(walked.start)
-        length = start[1:] - start[:-1]
-        poses, actions = _tensors(walked.poses), torch.as_tensor(walked.actions)
+    def _encode_trajectories(self, past: History, channels: Tensor | None, *, mirrored: bool) -> Tensor:
+        """(Q, 2 D) v(y) of trajectories; `channels` (Q, D) is their feature dropout."""
+        length = past.start[1:] - past.start[:-1]
         if channels is not None:
             channels = channels.repeat_interleave(length, dim=0)
-        # Where all is kept for a gradient, at once: one product learns from all. Else a few walks at a time:
-        # what is laid out for them goes where that of the walks before them was.
-        parts = 1 if self.album is None else min(len(length), -(-len(actions) // _AT_A_TIME))
+        # With gradients all at once: one product for the weights. Without, memory is used again chunk by
+        # chunk.
+        chunks = -(-len(past.actions) // _CHUNK) if self.backend.caches_products else 1
         found = []
-        for walks in torch.arange(len(length)).tensor_split(max(1, parts)):
-            here = slice(int(start[walks[0]]), int(start[walks[-1] + 1]))
-            scene = self._scene(poses[here], None if channels is None else channels[here])
-            found.append(self.network.recall(scene, scene.taken(actions[here]), length[walks]))
+        numbers = torch.arange(len(length), device=self.device)
+        for some in numbers.tensor_split(max(1, min(len(length), chunks))):
+            here = slice(int(past.start[some[0]]), int(past.start[some[-1] + 1]))
+            factors = None if channels is None else channels[here]
+            observation = self._observe(past.poses[here], factors, mirrored=mirrored)
+            actions = observation.chosen(past.actions[here])
+            found.append(self.network.encode_trajectory(observation, actions, length[some]))
         return torch.cat(found)
 
-    def _step(
-        self,
-        step: int,
-        walkers: Tensor,
-        rows: Tensor,
-        readers: TextBatch,
-        context: Tensor,
-        poses: Poses,
-        choose: ActionSelector,
-        channels: Tensor | None,
-        moves: int,
-    ) -> list[StepRecord]:
-        """One Baby-Step of some walkers: until all have stopped or made all moves they may."""
-        moments: list[StepRecord] = []
-        state: State | None = None
-        for _ in range(moves):
-            scene = self._scene(poses, None if channels is None else channels[walkers])
-            state = state or self.network.begin(readers)
-            decision = self.network(state, scene, readers, context)
-            actions = choose(decision, walkers, poses.viewpoint, rows)
-            after = self.observer.world.step(poses, actions)
-            choices = self.observer.world.target[poses.viewpoint]
-            moments.append(StepRecord(walkers, step, poses, choices, decision, actions, after))
-            on = torch.nonzero(actions != STOP)[:, 0]
-            if not len(on):
-                break
-            state = State(decision.state.hidden, decision.state.cell, scene.taken(actions))
-            poses = after
-            if len(on) < len(walkers):
-                walkers, rows, poses, readers = walkers[on], rows[on], poses[on], readers[on]
-                state, context = state[on], context.index_select(0, on)
-        return moments
+    def _observe(
+        self, poses: Poses, channels: Tensor | None, index: Tensor | None = None, *, mirrored: bool
+    ) -> Observation:
+        if channels is not None and index is not None:
+            channels = channels[index]
+        return self.backend.observe(self.observers[mirrored], poses, channels)
 
-    def _remember(
-        self,
-        memory: Memory,
-        walkers: Tensor,
-        told: Tensor,
-        moments: list[StepRecord],
-        channels: Tensor | None,
-    ) -> Memory:
-        """The memory after a step that was just walked by walkers, in rising order, and maybe by others."""
-        if self.network.trajectory is None:
-            return memory
-        owner = torch.cat([moment.walkers for moment in moments])
-        theirs = torch.nonzero(torch.isin(owner, walkers))[:, 0]
-        order = theirs[torch.argsort(owner[theirs], stable=True)]  # moments are in the order of time
-        before = Poses(
-            torch.cat([moment.before.viewpoint for moment in moments])[order],
-            torch.cat([moment.before.view for moment in moments])[order],
-        )
-        actions = torch.cat([moment.actions for moment in moments])[order]
-        length = torch.bincount(owner)[walkers]
-        start = torch.cat([torch.zeros(1, dtype=torch.int64), length.cumsum(0)])
-        walked = History(before, actions, start)
-        done = self._recall(walked, None if channels is None else channels[walkers])
-        return memory.put(walkers, self.network.memory.add(memory[walkers], told, done))
-
-    def _scene(self, poses: Poses, channels: Tensor | None) -> Observation:
-        return Observation(self.observer, poses, channels, self.album)
-
-    def _dropout(self, walkers: int) -> Tensor | None:
-        """(B, D) which channels of the view features a walker sees on its whole way; None for all."""
-        share = self.network.config.feature_dropout
-        width = self.observer.view_width - ORIENTATION
-        if not self.network.training or share == 0 or width == 0:
+    def _feature_dropout(self, walkers: int) -> Tensor | None:
+        """(N, D) factors of the view features, the same for a whole trajectory; None for no dropout."""
+        rate = self.network.config.feature_dropout
+        width = self.observers[0].view_width - ORIENTATION
+        if not self.network.training or rate == 0 or width == 0:
             return None
-        return torch.bernoulli(torch.full((walkers, width), 1 - share)) / (1 - share)
+        return torch.bernoulli(torch.full((walkers, width), 1 - rate, device=self.device)) / (1 - rate)
 
-    def _remembering(self, walkers: int) -> Tensor | None:
-        """(B, 1) 0 for walkers who are to find their way without a history, else 1; None: nobody is."""
-        share = self.network.config.history_dropout
-        if not self.network.training or share == 0:
+    def _history_dropout(self, walkers: int) -> Tensor | None:
+        """(N, 1) 0 for walkers whose history is dropped, else 1; None for no dropout."""
+        rate = self.network.config.history_dropout
+        if not self.network.training or rate == 0:
             return None
-        return torch.bernoulli(torch.full((walkers, 1), 1 - share))
+        return torch.bernoulli(torch.full((walkers, 1), 1 - rate, device=self.device))
+
+    def _bounds(self, start: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """First rows and numbers of rows."""
+        bounds = self._tensor(start)
+        return bounds[:-1], bounds[1:] - bounds[:-1]
+
+    def _history(self, past: History) -> History:
+        return History(self._poses(past.poses), self._tensor(past.actions), self._tensor(past.start))
+
+    def _poses(self, poses: Poses) -> Poses:
+        return Poses(self._tensor(poses.viewpoint), self._tensor(poses.view))
+
+    def _tensor(self, array: Array) -> Tensor:
+        return torch.as_tensor(array, device=self.device)
 
 
-def _last_poses(poses: Poses, moments: list[StepRecord]) -> Poses:
-    """Where everyone is after a step: the moments' last word, and where they were for those not in it."""
-    viewpoint, view = poses.viewpoint.clone(), poses.view.clone()
-    for moment in moments:
-        viewpoint[moment.walkers] = moment.after.viewpoint
-        view[moment.walkers] = moment.after.view
-    return Poses(viewpoint, view)
-
-
-def _split(start: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-    """First rows and numbers of rows."""
-    bounds = torch.from_numpy(start)
-    return bounds[:-1], bounds[1:] - bounds[:-1]
-
-
-def _tensors(poses: Poses) -> Poses:
-    return Poses(torch.as_tensor(poses.viewpoint), torch.as_tensor(poses.view))
-
-
-def _np(tensor: Tensor) -> NDArray[np.int64]:
-    return np.asarray(tensor)
+def _trajectories_of(walkers: Tensor, records: list[StepRecord]) -> History:
+    """What some walkers (B,), in rising order, did in a step."""
+    owner = torch.cat([record.walkers for record in records])
+    theirs = torch.nonzero(torch.isin(owner, walkers))[:, 0]
+    order = theirs[torch.argsort(owner[theirs], stable=True)]  # records are in the order of time
+    poses = Poses(
+        torch.cat([record.before.viewpoint for record in records])[order],
+        torch.cat([record.before.view for record in records])[order],
+    )
+    actions = torch.cat([record.actions for record in records])[order]
+    length = torch.bincount(owner)[walkers]
+    return History(poses, actions, torch.cat([length.new_zeros(1), length.cumsum(0)]))

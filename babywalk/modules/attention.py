@@ -1,45 +1,43 @@
-"""Looking and reading: which views and which words matter for the walker's current state."""
+"""Attention over views and over words."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from babywalk.modules.kernels.deferred_gradients import Linear
-from babywalk.modules.kernels.observation import AttendedViews, Observation
-from babywalk.modules.kernels.text_batch import TextBatch
+from babywalk.modules.layers import Linear
+from babywalk.modules.observation import Observation
+from babywalk.modules.text_encoder import TextBatch
 
 
 class ViewAttention(nn.Module):
-    """Look at the views that matter: a linear query from the state, a dot product with each view.
+    """Attention over views: a linear query from the hidden state, a dot product with each view.
 
-    Shapes: B walkers, S views, F numbers per view, D hidden units.
+    Shapes: B walkers, S views, F features per view, D hidden units.
     """
 
     def __init__(self, hidden: int, view_width: int) -> None:
         super().__init__()
         self.query = Linear(hidden, view_width, bias=False)
 
-    def forward(
-        self, state: Tensor, scene: Observation
-    ) -> tuple[AttendedViews, Tensor]:  # B of them, weights (B, S)
-        """Attend to what lies around."""
-        return scene.look(self.query(state))
+    def forward(self, hidden: Tensor, observation: Observation) -> tuple[Tensor, Tensor]:
+        """Over the panorama: the attended view (B, F), the weights (B, S)."""
+        return observation.attend(self.query(hidden))
 
-    def among(
+    def over(
         self,
-        state: Tensor,  # (B, D)
+        hidden: Tensor,  # (B, D)
         views: Tensor,  # (B, S, F)
-        absent: Tensor,  # (B, S) bool, True where there is no view
-    ) -> tuple[Tensor, Tensor]:  # seen (B, F), weights (B, S)
-        """Attend to views that are laid out."""
-        score = torch.bmm(views, self.query(state)[..., None])[..., 0]
-        weights = score.masked_fill(absent, -torch.inf).softmax(dim=1)
+        present: Tensor,  # (B, S) bool, True where there is a view
+    ) -> tuple[Tensor, Tensor]:  # (B, F), (B, S)
+        """Over given vectors."""
+        score = torch.bmm(views, self.query(hidden)[..., None])[..., 0]
+        weights = score.masked_fill(~present, -torch.inf).softmax(dim=1)
         return torch.bmm(weights[:, None], views)[:, 0], weights
 
 
 class SoftDot(nn.Module):
-    """Read the words that matter for the walker's state: a linear query, a dot product with each word.
+    """Attention over words: a linear query from the hidden state, a dot product with each word.
 
     Shapes: B walkers, L words (padded), D hidden units.
     """
@@ -50,33 +48,29 @@ class SoftDot(nn.Module):
 
     def forward(
         self,
-        state: Tensor,  # (B, D)
-        readers: TextBatch,  # B of them
-        places: Tensor | None = None,  # (L, D) what the place of a word adds to it
-    ) -> tuple[Tensor, Tensor]:  # context (B, D), weights (B, L)
+        hidden: Tensor,  # (B, D)
+        text: TextBatch,  # B instructions
+        position: Tensor | None = None,  # (L, D) positional encoding, added to the words
+    ) -> tuple[Tensor, Tensor]:  # attended words (B, D), weights (B, L)
         """Attend."""
-        query = self.query(state)
-        score = readers.compared(query)
-        if places is not None:
-            score = score + query @ places.t()
-        weights = score.masked_fill(readers.padding, -torch.inf).softmax(dim=1)
-        context = readers.mixed(weights)
-        return context if places is None else context + weights @ places, weights
+        query = self.query(hidden)
+        score = text.match(query)
+        if position is not None:
+            score = score + query @ position.t()
+        weights = score.masked_fill(text.padding, -torch.inf).softmax(dim=1)
+        attended = text.mix(weights)
+        return attended if position is None else attended + weights @ position, weights
 
 
 class WordAttention(nn.Module):
-    """Soft dot with a tanh output layer that joins words and state. Shapes as in SoftDot."""
+    """Soft dot attention with a tanh output layer: tanh(W [attended words; hidden]). Shapes as in SoftDot."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.read = SoftDot(hidden)
+        self.soft_dot = SoftDot(hidden)
         self.out = Linear(2 * hidden, hidden, bias=False)
 
-    def forward(
-        self,
-        state: Tensor,  # (B, D)
-        readers: TextBatch,  # B of them
-    ) -> tuple[Tensor, Tensor]:  # state and words as one (B, D), weights (B, L)
+    def forward(self, hidden: Tensor, text: TextBatch) -> tuple[Tensor, Tensor]:  # (B, D), weights (B, L)
         """Attend."""
-        context, weights = self.read(state, readers)
-        return torch.tanh(self.out(context, state)), weights
+        attended, weights = self.soft_dot(hidden, text)
+        return torch.tanh(self.out(attended, hidden)), weights

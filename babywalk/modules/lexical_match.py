@@ -1,7 +1,7 @@
-"""Likeness: how much the words that are being read speak of what each action shows.
+"""Lexical match: how much the attended words name what each action shows.
 
-Object features have names, and names have word vectors. So whether "couch" is meant by what a view shows as
-"sofa" need not be learned from walks: the vectors tell, in houses that were never seen too.
+Object features have names, and names have word vectors. So that "couch" may mean what a view shows as "sofa"
+need not be learned from trajectories: the similarity of the vectors holds in unseen houses too.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from babywalk.assets.tokens import tokenise
-from babywalk.modules.kernels.deferred_gradients import Linear
-from babywalk.modules.kernels.observation import Observation
-from babywalk.modules.kernels.text_batch import TextBatch
+from babywalk.modules.layers import Linear
+from babywalk.modules.observation import Observation
+from babywalk.modules.text_encoder import TextBatch
 
-# What a column's name says about where a thing is seen or how it was classed, not what it is.
+# Words in column names that say how an object is seen or grouped, not what it is.
 _KINDS = ("far", "group", "sees", "room")
 
 
 class LexicalMatch(nn.Module):
-    """Adds to each action's score how alike the attended words and the seen objects are.
+    """Adds to each action's score the similarity of the attended words and the objects in its view.
 
-    The walker's state says what each kind of column (near, far, by group) is worth. STOP shows what lies all
-    around: the mean and the highest likeness of the views.
-    Shapes: B walkers, L words, K actions, C columns, E numbers of a code, P kinds, D hidden units.
+    A linear layer on the hidden state weighs each kind of column (near, far, by group). STOP is scored by the
+    whole panorama: the mean and the maximum of the views' similarities.
+    Shapes: B walkers, L words, K actions, C columns, E code, P kinds, D hidden units.
     """
 
     kinds: Tensor
@@ -36,40 +36,42 @@ class LexicalMatch(nn.Module):
 
     def __init__(self, columns: tuple[str, ...], words: int, code: int, hidden: int) -> None:
         super().__init__()
-        self.words = nn.Embedding(words, code).requires_grad_(False)  # codes, as those of the columns
-        self.register_buffer("columns", torch.zeros(len(columns), code))
-        kinds = torch.from_numpy(kinds_of(columns).T.copy()).float()
+        self.words = nn.Embedding(words, code).requires_grad_(False)
+        self.register_buffer("columns", torch.zeros(len(columns), code, device=self.words.weight.device))
+        kinds = torch.as_tensor(kinds_of(columns).T.copy(), device=self.words.weight.device).float()
         self.register_buffer("kinds", kinds, persistent=False)  # (P, C)
-        self.worth = Linear(hidden, 2 * len(kinds) + 2)
-        nn.init.zeros_(self.worth.weight)
-        nn.init.ones_(self.worth.bias)
+        self.kind_weights = Linear(hidden, 2 * len(kinds) + 2)
+        nn.init.zeros_(self.kind_weights.weight)
+        nn.init.ones_(self.kind_weights.bias)
 
-    def learn(self, vectors: NDArray[np.float32], numbers: Mapping[str, int], names: tuple[str, ...]) -> None:
-        """Take the codes from word vectors (V, W); `numbers` are the words' rows, `names` the columns'."""
+    def set_codes(
+        self, vectors: NDArray[np.float32], numbers: Mapping[str, int], names: tuple[str, ...]
+    ) -> None:
+        """Compute the codes from word vectors (V, W); `numbers` are the words' rows, `names` the columns'."""
         words, columns = codes_for(vectors, numbers, names, self.columns.shape[1])
-        self.words.weight.data.copy_(torch.from_numpy(words))
-        self.columns.copy_(torch.from_numpy(columns))
+        self.words.weight.data.copy_(torch.as_tensor(words, device=self.columns.device))
+        self.columns.copy_(torch.as_tensor(columns, device=self.columns.device))
 
     def forward(
         self,
-        state: Tensor,  # (B, D)
+        hidden: Tensor,  # (B, D)
         word_weights: Tensor,  # (B, L)
-        readers: TextBatch,
-        scene: Observation,
+        text: TextBatch,
+        observation: Observation,
     ) -> Tensor:  # (B, K)
-        """What to add to the scores."""
-        meant = readers.gathered(word_weights, self.words) @ self.columns.T  # (B, C)
-        going, stopping, on_mean, on_most = self.worth(state).split_with_sizes(
+        """What is added to the logits."""
+        meant = text.mix_embeddings(word_weights, self.words) @ self.columns.T  # (B, C)
+        moving, stopping, on_mean, on_maximum = self.kind_weights(hidden).split_with_sizes(
             [len(self.kinds), len(self.kinds), 1, 1], dim=1
         )
-        around = scene.around(meant * (stopping @ self.kinds))
-        stop = on_mean * around.mean(dim=1, keepdim=True) + on_most * around.amax(dim=1, keepdim=True)
-        scores = scene.compare_features(meant * (going @ self.kinds))
+        views = observation.match_views(meant * (stopping @ self.kinds))
+        stop = on_mean * views.mean(dim=1, keepdim=True) + on_maximum * views.amax(dim=1, keepdim=True)
+        scores = observation.match_candidates(meant * (moving @ self.kinds))
         return torch.cat([stop, scores[:, 1:]], dim=1)
 
 
 def kinds_of(columns: tuple[str, ...]) -> NDArray[np.bool_]:
-    """(C, P) which kind each column ("source name") is of: neighbours whose names begin alike."""
+    """(C, P) the kind of each column ("source name"): runs of columns with the same kind words."""
     kind = [number for number, (_, group) in enumerate(groupby(columns, key=_kind)) for _ in group]
     same: NDArray[np.bool_] = np.array(kind)[:, None] == np.arange(max(kind) + 1)
     return same
@@ -81,10 +83,10 @@ def codes_for(
     columns: tuple[str, ...],
     width: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:  # (V, E), (C, E)
-    """Codes of words and of columns whose products are the likeness of their meanings.
+    """Codes of words and of columns whose dot products are the similarity of their meanings.
 
-    What all words have in common is taken off, and of the rest the E directions are kept in which the columns
-    differ most: words that speak of no thing ("the", "walk") keep little there.
+    The mean word vector is subtracted, and the E directions with the most variance among the columns are
+    kept: words that name no object ("the", "walk") have little length there.
     """
     centred = vectors - vectors.mean(axis=0)
     centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-6)

@@ -1,13 +1,14 @@
-"""The memory buffer: what was told and done before, summed up step by step (equations 1 to 4 of the paper).
+"""The memory buffer: a summary of the instructions and trajectories so far (equations 1 to 4 of the paper).
 
-Every finished Baby-Step is encoded once and added; nothing is replayed, whatever the number of steps. That
-the sums below equal the paper's weighted sums over the whole history is tested.
+A finished Baby-Step is encoded once and added to running sums; the history is never replayed. Tests check
+that the running sums equal the paper's weighted sums over the whole history.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -19,132 +20,136 @@ from babywalk.common.errors import ConfigError, unknown
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """The histories of walkers. Shapes: B walkers, U numbers of an instruction, Y of a trajectory."""
+    """The histories of walkers. Shapes: B walkers, U features of an instruction, Y of a trajectory."""
 
-    told: Tensor  # (B, U) running sum of u(x), or the LSTM's state
-    done: Tensor  # (B, Y) likewise of v(y)
-    weight: Tensor  # (B, 1) running sum of the weights; 0 where there is no history
-    cells: tuple[Tensor, Tensor] | None = None  # the LSTMs' cells
+    instructions: Tensor  # (B, U) running sum of u(x), or the LSTM's hidden state
+    trajectories: Tensor  # (B, Y) running sum of v(y), or the LSTM's hidden state
+    weight: Tensor  # (B, 1) running sum of the weights; 0 for an empty history
+    cells: tuple[Tensor, Tensor] | None = None  # of the LSTMs
 
     def __getitem__(self, which: Tensor) -> Memory:
-        cells = None
-        if self.cells is not None:
-            cells = (self.cells[0].index_select(0, which), self.cells[1].index_select(0, which))
-        parts = (self.told, self.done, self.weight)
-        told, done, weight = (part.index_select(0, which) for part in parts)
-        return Memory(told, done, weight, cells)
+        """Some walkers' histories; indices may repeat."""
+        return self._map(lambda part: part.index_select(0, which))
 
     def put(self, which: Tensor, other: Memory) -> Memory:
         """A copy in which the walkers `which` (each once) have the histories of another memory."""
-        cells = None
-        if self.cells is not None and other.cells is not None:
-            cells = (
-                self.cells[0].index_copy(0, which, other.cells[0]),
-                self.cells[1].index_copy(0, which, other.cells[1]),
-            )
-        return Memory(
-            self.told.index_copy(0, which, other.told),
-            self.done.index_copy(0, which, other.done),
-            self.weight.index_copy(0, which, other.weight),
-            cells,
-        )
+        others = iter(other.tensors)
+        return self._map(lambda part: part.index_copy(0, which, next(others)))
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All parts."""
+        return self.instructions, self.trajectories, self.weight, *(self.cells or ())
+
+    def _map(self, function: Callable[[Tensor], Tensor]) -> Memory:
+        instructions, trajectories, weight, *cells = map(function, self.tensors)
+        return Memory(instructions, trajectories, weight, (cells[0], cells[1]) if cells else None)
 
 
 def l2_rescaled(vectors: Tensor) -> Tensor:
-    """Vectors (B, D) of one length: L2-normalised, times the root of D, so that a number is about 1.
+    """L2-normalised vectors (B, D), times sqrt(D): entries have a magnitude of about 1.
 
-    The factor is the reader's to undo; without it a layer that reads them learns many times more slowly.
+    The next layer could learn the factor; without it that layer learns many times more slowly.
     """
     return functional.normalize(vectors, dim=1) * math.sqrt(vectors.shape[1])
 
 
 class Summary(nn.Module):
-    """How a history is summed up: a way to begin, to add a step, and to read.
+    """A summary function: an empty memory, adding a Baby-Step, reading the summary.
 
-    What is read is the summary of instructions and that of trajectories, each of one length, side by side;
-    zeros where there is no history.
+    The summary is [instructions; trajectories], each L2-rescaled; zeros for an empty history.
     """
 
-    def __init__(self, told_width: int, done_width: int) -> None:
+    def __init__(self, instruction_size: int, trajectory_size: int) -> None:
         super().__init__()
-        self.told_width = told_width
-        self.done_width = done_width
+        self.instruction_size = instruction_size
+        self.trajectory_size = trajectory_size
 
-    def empty(self, count: int) -> Memory:
-        """No history yet."""
+    def empty(self, count: int, *, like: Tensor) -> Memory:
+        """No history, for `count` walkers; device and dtype are those of `like`."""
         return Memory(
-            torch.zeros(count, self.told_width), torch.zeros(count, self.done_width), torch.zeros(count, 1)
+            like.new_zeros(count, self.instruction_size),
+            like.new_zeros(count, self.trajectory_size),
+            like.new_zeros(count, 1),
         )
 
     @abstractmethod
-    def add(self, memory: Memory, told: Tensor, done: Tensor) -> Memory:
-        """A history with one more step: u(x) (B, U) and v(y) (B, Y)."""
+    def add(self, memory: Memory, instruction: Tensor, trajectory: Tensor) -> Memory:
+        """The memory after one more Baby-Step with encodings u(x) (B, U) and v(y) (B, Y)."""
 
     def read(self, memory: Memory) -> Tensor:
         """(B, U + Y) the summary."""
-        share = memory.weight.clamp(min=torch.finfo(memory.weight.dtype).tiny)
-        return torch.cat([l2_rescaled(part / share) for part in (memory.told, memory.done)], dim=1)
+        weight = memory.weight.clamp(min=torch.finfo(memory.weight.dtype).tiny)
+        return torch.cat(
+            [l2_rescaled(part / weight) for part in (memory.instructions, memory.trajectories)], dim=1
+        )
 
 
 class Forgetting(Summary):
-    """Weights exp(-gamma * age), the newest step of age 0, normalised to one (equations 2 to 4).
+    """Exponentially weighted history: alpha_i ~ exp(-gamma * age_i), normalised to 1 (equations 2 to 4).
 
-    Adding a step ages all others by one: S' = exp(-gamma) S + u, and the sum of weights alike. With gamma 0
-    this is the mean.
+    The newest step has age 0. With gamma 0 this is the mean.
     """
 
-    def __init__(self, told_width: int, done_width: int, gamma: float) -> None:
-        super().__init__(told_width, done_width)
+    def __init__(self, instruction_size: int, trajectory_size: int, gamma: float) -> None:
+        super().__init__(instruction_size, trajectory_size)
         if gamma < 0:
-            raise ConfigError(f"gamma = {gamma} would weigh the past more than the present; give 0 or more.")
-        self.fade = math.exp(-gamma)
+            raise ConfigError(f"gamma = {gamma} would weigh old steps more than new ones; give 0 or more.")
+        self.decay = math.exp(-gamma)  # every earlier step grows older by one
 
-    def add(self, memory: Memory, told: Tensor, done: Tensor) -> Memory:
-        """Age what is there and add."""
-        fade = self.fade
-        return Memory(fade * memory.told + told, fade * memory.done + done, fade * memory.weight + 1)
+    def add(self, memory: Memory, instruction: Tensor, trajectory: Tensor) -> Memory:
+        """sum' = exp(-gamma) sum + u, and the same for the sum of the weights."""
+        return Memory(
+            self.decay * memory.instructions + instruction,
+            self.decay * memory.trajectories + trajectory,
+            self.decay * memory.weight + 1,
+        )
 
 
 class Recurrent(Summary):
-    """An LSTM over the steps of the history, one for what was told and one for what was done."""
+    """An LSTM over the instructions and one over the trajectories of the history."""
 
-    def __init__(self, told_width: int, done_width: int) -> None:
-        super().__init__(told_width, done_width)
-        self.told = nn.LSTMCell(told_width, told_width)
-        self.done = nn.LSTMCell(done_width, done_width)
+    def __init__(self, instruction_size: int, trajectory_size: int) -> None:
+        super().__init__(instruction_size, trajectory_size)
+        self.instructions = nn.LSTMCell(instruction_size, instruction_size)
+        self.trajectories = nn.LSTMCell(trajectory_size, trajectory_size)
 
-    def empty(self, count: int) -> Memory:
+    def empty(self, count: int, *, like: Tensor) -> Memory:
         """Zero states."""
-        nothing = super().empty(count)
-        return Memory(nothing.told, nothing.done, nothing.weight, (nothing.told, nothing.done))
+        empty = super().empty(count, like=like)
+        return Memory(
+            empty.instructions, empty.trajectories, empty.weight, (empty.instructions, empty.trajectories)
+        )
 
-    def add(self, memory: Memory, told: Tensor, done: Tensor) -> Memory:
+    def add(self, memory: Memory, instruction: Tensor, trajectory: Tensor) -> Memory:
         """One step of both LSTMs."""
-        cells = memory.cells or (memory.told, memory.done)
-        h_told, c_told = self.told(told, (memory.told, cells[0]))
-        h_done, c_done = self.done(done, (memory.done, cells[1]))
-        return Memory(h_told, h_done, torch.ones_like(memory.weight), (c_told, c_done))
+        cells = memory.cells or (memory.instructions, memory.trajectories)
+        instructions, instruction_cell = self.instructions(instruction, (memory.instructions, cells[0]))
+        trajectories, trajectory_cell = self.trajectories(trajectory, (memory.trajectories, cells[1]))
+        return Memory(
+            instructions, trajectories, torch.ones_like(memory.weight), (instruction_cell, trajectory_cell)
+        )
 
 
 class Nothing(Summary):
-    """No memory: the ablation, and the agents that read a whole instruction at once."""
+    """No memory: the ablation, and agents that read the whole instruction at once."""
 
-    def add(self, memory: Memory, told: Tensor, done: Tensor) -> Memory:  # noqa: ARG002
-        """Forget it."""
+    def add(self, memory: Memory, instruction: Tensor, trajectory: Tensor) -> Memory:  # noqa: ARG002
+        """The same empty memory."""
         return memory
 
 
 SUMMARIES = ("forgetting", "mean", "lstm", "none")
 
 
-def summary(kind: str, told_width: int, done_width: int, *, gamma: float) -> Summary:
+def summary(kind: str, instruction_size: int, trajectory_size: int, *, gamma: float) -> Summary:
     """The summary function of a name."""
     if kind == "forgetting":
-        return Forgetting(told_width, done_width, gamma)
+        return Forgetting(instruction_size, trajectory_size, gamma)
     if kind == "mean":
-        return Forgetting(told_width, done_width, 0.0)
+        return Forgetting(instruction_size, trajectory_size, 0.0)
     if kind == "lstm":
-        return Recurrent(told_width, done_width)
+        return Recurrent(instruction_size, trajectory_size)
     if kind == "none":
-        return Nothing(told_width, done_width)
+        return Nothing(instruction_size, trajectory_size)
     raise unknown("Memory", kind, SUMMARIES)

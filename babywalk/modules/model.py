@@ -1,8 +1,4 @@
-"""A trained model as one file: weights, and in its header everything that is needed to use them.
-
-Weights are safetensors; nothing is ever unpickled. Loading is strict: a weight that is missing, left over
-or of another shape is an error.
-"""
+"""A trained model as one file: weights, and in its header everything that is needed to use them."""
 
 from __future__ import annotations
 
@@ -11,23 +7,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from babywalk.assets.glove import WordVectors
+from babywalk.assets.pretrained import find_model
 from babywalk.assets.records import Record
-from babywalk.assets.trained import find_model
 from babywalk.common.config import from_table
-from babywalk.common.errors import DataError, shortlist
-from babywalk.common.weights import read_tensors, write_tensors
+from babywalk.common.errors import DataError
+from babywalk.common.weights import load_state, read_tensors, write_tensors
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.modules.config import PolicyConfig
 from babywalk.modules.network import Network
 
-FORMAT = "babywalk model 1"
-_REMEMBERING = ("trajectory", "memory", "context")  # parts of the network that are for the memory alone
-_DECIDING = "decoder."  # how the names of a decoder's weights begin
+FORMAT = "babywalk model 2"
+_MEMORY_PARTS = ("trajectory", "memory", "context_mlp")  # parts of the network that only a memory needs
+_DECODER = "decoder."  # prefix of the decoder's weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,16 +31,16 @@ class Model:
 
     network: Network
     vocabulary: Vocabulary
-    features: str  # the spec of the view features it sees
+    features: str  # the spec of the view features
     view_width: int
     action_width: int
     columns: tuple[str, ...]  # names of the features, where they have names
     frozen_words: bool
-    facts: dict[str, Any]  # how it was trained, what it measured: for people
+    facts: dict[str, Any]  # how it was trained and what it measured, for people
 
     @property
     def config(self) -> PolicyConfig:
-        """What the network is made of."""
+        """The settings of the network."""
         return self.network.config
 
 
@@ -59,31 +54,34 @@ def new_model(
     action_width: int,
     columns: tuple[str, ...] = (),
     seed: int,
+    device: str | torch.device = "cpu",
 ) -> Model:
-    """An untrained model; known word vectors are kept as they are, drawn ones are learned."""
+    """An untrained model; imported word vectors are frozen, random ones are learned."""
     torch.manual_seed(seed)
-    rows = torch.from_numpy(vocabulary.vectors(vectors, width=config.words, seed=seed))
+    rows = vocabulary.vectors(vectors, width=config.words, seed=seed)
     frozen = vectors is not None
+    # Initialised on the CPU, so that a seed gives the same weights on every device.
     network = Network(
         config,
-        vectors=rows,
+        vectors=torch.as_tensor(rows, device="cpu"),
         frozen_words=frozen,
         view_width=view_width,
         action_width=action_width,
         columns=columns,
     )
-    if network.likeness is not None:
-        network.likeness.learn(rows.numpy(), vocabulary.numbers, columns)
+    if network.lexical_match is not None:
+        network.lexical_match.set_codes(rows, vocabulary.numbers, columns)
+    network.to(device)
     return Model(network, vocabulary, features, view_width, action_width, columns, frozen, {})
 
 
 def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = None) -> None:
-    """Write a model, atomically; `weights` in place of those in the network."""
+    """Write a model, atomically; `weights` in place of the network's."""
     about = {
         "format": FORMAT,
         "policy": asdict(model.config),
         "vocabulary": list(model.vocabulary.words),
-        "word_width": int(model.network.text.vectors.weight.shape[1]),
+        "word_width": int(model.network.text.embedding.weight.shape[1]),
         "features": model.features,
         "view_width": model.view_width,
         "action_width": model.action_width,
@@ -94,8 +92,8 @@ def save_model(file: Path, model: Model, weights: Mapping[str, Tensor] | None = 
     write_tensors(file, weights or model.network.state_dict(), about)
 
 
-def load_model(path: Path) -> Model:
-    """Read a model from its file, from the directory of a run or of published weights, or by its name."""
+def load_model(path: Path, *, device: str | torch.device = "cpu") -> Model:
+    """Read a model from its file, a run directory, a folder of published weights, or by its name."""
     file = _file(find_model(path) or path)
     tensors, about = read_tensors(file, FORMAT)
     record = Record.of(file, "the header", about)
@@ -103,123 +101,95 @@ def load_model(path: Path) -> Model:
         if not isinstance(about.get(field), dict):
             raise record.wrong(field, "a table")
     config = from_table(PolicyConfig, about["policy"], where=f"{file}, policy")
-    vocabulary = Vocabulary(tuple(record.texts("vocabulary")))
-    columns = tuple(record.texts("columns")) if about.get("columns") else ()
+    vocabulary = Vocabulary(tuple(record.strings("vocabulary")))
+    columns = tuple(record.strings("columns")) if about.get("columns") else ()
     _check_sizes(file, record, config, tensors)
     network = Network(
         config,
-        vectors=torch.zeros(len(vocabulary), record.whole("word_width")),
-        frozen_words=record.truth("frozen_words"),
-        view_width=record.whole("view_width"),
-        action_width=record.whole("action_width"),
+        vectors=torch.zeros(len(vocabulary), record.integer("word_width"), device="cpu"),
+        frozen_words=record.boolean("frozen_words"),
+        view_width=record.integer("view_width"),
+        action_width=record.integer("action_width"),
         columns=columns,
     )
-    put_weights(network, tensors, file)
-    network.eval()
+    load_state(network, tensors, file)
+    network.to(device).eval()
     return Model(
         network=network,
         vocabulary=vocabulary,
-        features=record.text("features"),
-        view_width=record.whole("view_width"),
-        action_width=record.whole("action_width"),
+        features=record.string("features"),
+        view_width=record.integer("view_width"),
+        action_width=record.integer("action_width"),
         columns=columns,
-        frozen_words=record.truth("frozen_words"),
+        frozen_words=record.boolean("frozen_words"),
         facts=about["facts"],
     )
 
 
 def _check_sizes(file: Path, record: Record, config: PolicyConfig, tensors: Mapping[str, Tensor]) -> None:
-    """Refuse a header that asks for a network larger than its weights, before room is made for it."""
+    """Refuse a header with sizes larger than any weight, before memory is allocated."""
     widest = max((size for tensor in tensors.values() for size in tensor.shape), default=0)
-    named = {name: record.whole(name) for name in ("word_width", "view_width", "action_width")}
+    named = {name: record.integer(name) for name in ("word_width", "view_width", "action_width")}
     sizes = {"policy.hidden": config.hidden, "policy.action": config.action, **named}
-    for name, size in {**sizes, "policy.likeness": max(1, config.likeness)}.items():
+    for name, size in {**sizes, "policy.lexical_match": max(1, config.lexical_match)}.items():
         if not 1 <= size <= widest:
-            raise DataError(f"{file}: the header says {name} = {size}, and no weight is of that size.")
+            raise DataError(f"{file}: the header has {name} = {size}, but no weight has that size.")
 
 
 def _file(path: Path) -> Path:
-    """The model's file, where a directory is given instead."""
+    """The model file of a directory, or the file itself."""
     file = path / "model.safetensors" if path.is_dir() else path
     if file == path or file.exists():
         return file
     if not (path / "config.json").exists():
-        raise DataError(f"{path}: holds no model. Give the directory of a run or of published weights.")
+        raise DataError(f"{path}: contains no model. Give a run directory or a folder of published weights.")
     best = sorted((path / "best").glob("*.safetensors"))
     if (path / "result.json").exists():
-        raise DataError(f"{path}: its model is gone{f'; take {best[-1]}' if best else ''}.")
+        raise DataError(f"{path}: its model is missing{f'; use {best[-1]}' if best else ''}.")
     raise DataError(
-        f"{path}: holds no model yet: its first stage has not ended. Go on with --resume"
-        f"{f', or take {best[-1]}' if best else ''}."
+        f"{path}: contains no model yet: its first stage has not finished. Continue with --resume"
+        f"{f', or use {best[-1]}' if best else ''}."
     )
 
 
-def put_weights(network: Network, tensors: Mapping[str, Tensor], file: Path) -> None:
-    """Load weights into a network, all of them and no others; half precision becomes the network's own."""
-    own = network.state_dict()
-    missing, extra = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
-    if missing or extra:
-        raise DataError(
-            f"{file}: weights missing: {shortlist(missing) or 'none'}; "
-            f"left over: {shortlist(extra) or 'none'}."
-        )
-    for name, tensor in tensors.items():
-        if tensor.shape != own[name].shape:
-            raise DataError(
-                f"{file}: weight {name!r} has the shape {tuple(tensor.shape)}; "
-                f"expected {tuple(own[name].shape)}. It was trained with other words, features or sizes."
-            )
-        if tensor.dtype not in (own[name].dtype, torch.float16):
-            raise DataError(f"{file}: weight {name!r} is {tensor.dtype}; expected {own[name].dtype}.")
-        if not tensor.isfinite().all():
-            raise DataError(
-                f"{file}: weight {name!r} holds what is no number. Take a model of before it diverged."
-            )
-    network.load_state_dict(dict(tensors))
-
-
 def load_compatible(model: Model, other: Model, file: Path) -> None:
-    """Begin where another model ended; memory, context and decoder are taken where both have the same.
+    """Initialise a model from another; memory, context and decoder only where both have the same.
 
-    So an agent that learns Baby-Steps begins with what one that reads whole instructions has learned, and one
-    that decides in another way with how to read and to remember.
+    So an agent with Baby-Steps can start from one that reads whole instructions, and an agent with another
+    decoder from the encoders of this one.
     """
     for what, own, found in (
         ("vocabulary", model.vocabulary, other.vocabulary),
         ("set of features", (model.features, model.columns), (other.features, other.columns)),
     ):
         if own != found:
-            raise DataError(f"{file}: was trained with another {what}; begin from a model with the same.")
+            raise DataError(f"{file}: was trained with another {what}. Use a model with the same.")
     own_weights, weights = model.network.state_dict(), other.network.state_dict()
     for name in own_weights.keys() ^ weights.keys():
-        if name.split(".")[0] in _REMEMBERING:
+        if name.split(".")[0] in _MEMORY_PARTS:
             weights.pop(name, None)
             weights |= {name: own_weights[name]} if name in own_weights else {}
-    # A decoder reads the context, so it is another one where that is made otherwise.
-    deciding = [(each.config.decoder, each.network.context is None) for each in (model, other)]
-    if deciding[0] != deciding[1]:
-        weights = {name: value for name, value in weights.items() if not name.startswith(_DECIDING)}
-        weights |= {name: value for name, value in own_weights.items() if name.startswith(_DECIDING)}
-    put_weights(model.network, weights, file)
+    # The decoder reads the context, so its weights fit only one kind of context.
+    kinds = [(each.config.decoder, each.network.context_mlp is None) for each in (model, other)]
+    if kinds[0] != kinds[1]:
+        weights = {name: value for name, value in weights.items() if not name.startswith(_DECODER)}
+        weights |= {name: value for name, value in own_weights.items() if name.startswith(_DECODER)}
+    load_state(model.network, weights, file)
 
 
 def load_mean(model: Model, others: Mapping[Path, Model]) -> None:
-    """Begin with the mean of other models' weights.
-
-    Runs that began alike and learned from other draws end in one valley, and their mean may do better in
-    places that none of them has seen (Wortsman et al. 2022).
-    """
+    """Initialise a model from the mean of the weights of others (model soups, Wortsman et al. 2022)."""
     found = []
     for file, other in others.items():
         load_compatible(model, other, file)
         found.append({name: weight.clone() for name, weight in model.network.state_dict().items()})
-    put_weights(
+    load_state(
         model.network,
         {name: torch.stack([weights[name] for weights in found]).mean(dim=0) for name in found[0]},
         next(iter(others)),
     )
 
 
-def size_of(network: Network) -> int:
-    """How many numbers are learned."""
-    return int(np.sum([weight.numel() for weight in network.parameters() if weight.requires_grad]))
+def count_parameters(network: Network) -> int:
+    """How many parameters are learned."""
+    return sum(weight.numel() for weight in network.parameters() if weight.requires_grad)

@@ -1,6 +1,6 @@
-"""The BabyWalk network: encoders, memory and policy of section 4.1 and appendix B.1 of the paper.
+"""The network of BABYWALK: encoders, memory and policy (section 4.1 and appendix B.1 of the paper).
 
-SEQ2SEQ is the same network with the whole instruction as one step and nothing to remember.
+SEQ2SEQ is the same network with the whole instruction as one step and no memory.
 """
 
 from __future__ import annotations
@@ -12,94 +12,101 @@ from torch import Tensor, nn
 
 from babywalk.modules.config import PolicyConfig
 from babywalk.modules.decoder import DECODERS, Decision, State
-from babywalk.modules.kernels.dropout import Dropout
-from babywalk.modules.kernels.observation import ChosenActions, Observation
-from babywalk.modules.kernels.text_batch import TextBatch
 from babywalk.modules.lexical_match import LexicalMatch
 from babywalk.modules.memory import Memory, l2_rescaled, summary
-from babywalk.modules.text_encoder import EncodedText, TextEncoder
+from babywalk.modules.observation import Observation
+from babywalk.modules.text_encoder import EncodedText, TextBatch, TextEncoder
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
+from babywalk.navigation.world import STOP
 
 
 class Network(nn.Module):
-    """Reads a step, remembers the steps before, decides the next action.
+    """Encodes instructions and trajectories, summarises the history, scores actions.
 
-    Shapes: B walkers, L words.
+    Shapes: B walkers, T instructions, L words, D hidden units, M context.
     """
 
     def __init__(
         self,
         config: PolicyConfig,
         *,
-        vectors: Tensor,
+        vectors: Tensor,  # (V, W) word vectors
         frozen_words: bool,
         view_width: int,
         action_width: int,
-        columns: tuple[str, ...] = (),  # names of the features of a view, where they have names
+        columns: tuple[str, ...] = (),  # names of the view features, where they have names
     ) -> None:
         super().__init__()
         hidden = config.hidden
         self.config = config
         self.text = TextEncoder(vectors, hidden, dropout=config.dropout, frozen=frozen_words)
-        self.first_state = nn.Linear(hidden, hidden)
+        self.first_hidden = nn.Linear(hidden, hidden)
         self.trajectory = (
             None
             if config.memory == "none"
             else TrajectoryEncoder(view_width, action_width, hidden, dropout=config.dropout)
         )
         self.memory = summary(config.memory, hidden, 2 * hidden, gamma=config.gamma)
-        remembered = 3 * hidden
-        self.context = None
+        context_size = 3 * hidden
+        self.context_mlp = None
         if config.context == "mlp" and config.memory != "none":
-            self.context = nn.Sequential(
-                nn.Linear(remembered, hidden), nn.ReLU(), Dropout(config.dropout), nn.Linear(hidden, hidden)
+            self.context_mlp = nn.Sequential(
+                nn.Linear(context_size, hidden),
+                nn.ReLU(),
+                nn.Dropout(config.dropout),
+                nn.Linear(hidden, hidden),
             )
-            remembered = hidden
+            context_size = hidden
         self.decoder = DECODERS[config.decoder](
-            view_width, action_width, hidden, remembered, config.action, dropout=config.dropout
+            view_width, action_width, hidden, context_size, config.action, dropout=config.dropout
         )
-        self.likeness = None
-        if config.likeness and columns:
-            self.likeness = LexicalMatch(columns, len(vectors), config.likeness, hidden)
+        self.lexical_match = None
+        if config.lexical_match and columns:
+            self.lexical_match = LexicalMatch(columns, len(vectors), config.lexical_match, hidden)
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> EncodedText:
-        """Read steps (B, L)."""
-        read: EncodedText = self.text(tokens, lengths)
-        return read
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.first_hidden.weight.device
 
-    def recall(self, scene: Observation, actions: ChosenActions, lengths: Tensor) -> Tensor:
-        """(B, 2 D) walks as they are remembered: v(y). Their scenes and actions lie end to end."""
+    def encode_text(self, tokens: Tensor, lengths: Tensor) -> EncodedText:
+        """u(x) of instructions (T, L)."""
+        encoded: EncodedText = self.text(tokens, lengths)
+        return encoded
+
+    def encode_trajectory(self, observation: Observation, actions: Tensor, lengths: Tensor) -> Tensor:
+        """(B, 2 D) v(y) of trajectories whose steps are stored one after another."""
         if self.trajectory is None:
-            return torch.zeros(len(lengths), 2 * self.config.hidden)
-        recalled: Tensor = self.trajectory(scene, actions, lengths)
-        return recalled
+            return self.first_hidden.weight.new_zeros(len(lengths), 2 * self.config.hidden)
+        encoding: Tensor = self.trajectory(observation, actions, lengths)[1]
+        return encoding
 
-    def sum_up(self, memory: Memory, heeded: Tensor | None = None) -> Tensor:
-        """(B, M) z, the context in which a step is walked: g of both summaries (equation 1).
+    def context(self, memory: Memory, keep_mask: Tensor | None = None) -> Tensor:
+        """(B, M) z, the context of a Baby-Step: g of both summaries (equation 1).
 
-        `heeded` (B, 1) is 0 for walkers who are to find their way as if nothing lay behind them, else 1.
+        `keep_mask` (B, 1) is 0 for walkers whose history is dropped, else 1.
         """
         summaries = self.memory.read(memory)
-        if heeded is not None:
-            summaries = summaries * heeded
-        return summaries if self.context is None else l2_rescaled(self.context(summaries))
+        if keep_mask is not None:
+            summaries = summaries * keep_mask
+        return summaries if self.context_mlp is None else l2_rescaled(self.context_mlp(summaries))
 
-    def begin(self, readers: TextBatch) -> State:
-        """The state in which a step begins: what was read, and no action before."""
-        hidden = torch.tanh(self.first_state(readers.summary))
-        hidden = hidden.index_select(0, readers.rows)
-        return State(hidden, torch.zeros_like(hidden), None)
+    def initial_state(self, text: TextBatch, observation: Observation) -> State:
+        """The state at the start of a Baby-Step: tanh(W u(x) + b), a zero cell, and no previous action."""
+        hidden = text.per_walker(torch.tanh(self.first_hidden(text.summary)))
+        no_action = observation.chosen(torch.full_like(observation.poses.viewpoint, STOP))
+        return State(hidden, torch.zeros_like(hidden), no_action)
 
     def forward(
         self,
         state: State,
-        scene: Observation,
-        readers: TextBatch,
-        context: Tensor,  # (B, M) of the step
+        observation: Observation,
+        text: TextBatch,
+        context: Tensor,  # (B, M) of the Baby-Step
     ) -> Decision:
-        """Decide one action."""
-        decision: Decision = self.decoder(state, scene, readers, context)
-        if self.likeness is None:
+        """Score the next action."""
+        decision: Decision = self.decoder(state, observation, text, context)
+        if self.lexical_match is None:
             return decision
-        more = self.likeness(decision.state.hidden, decision.word_weights, readers, scene)
-        return replace(decision, logits=decision.logits + more)
+        match = self.lexical_match(decision.state.hidden, decision.word_weights, text, observation)
+        return replace(decision, logits=decision.logits + match)

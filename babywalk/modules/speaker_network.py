@@ -1,23 +1,32 @@
-"""The speaker's network: the trajectory encoder of the agents, and an LSTM that writes what it encodes.
+"""The speaker's network: the trajectory encoder of the agents, and an LSTM that decodes words.
 
-As that of Speaker-Follower (Fried et al. 2018), with the encoder of Tan et al. (2019) and their attention
-after the LSTM: what lies on the walk is looked up by a word that was begun, so that all words of a known
-text are read at once.
+As in Speaker-Follower (Fried et al. 2018), with the encoder of Tan et al. (2019) and their attention after
+the LSTM: with teacher forcing all words of a text are computed at once.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
-from babywalk.modules.kernels.dropout import Dropout
-from babywalk.modules.kernels.observation import ChosenActions, Observation
-from babywalk.modules.kernels.packed_lstm import run, starts
+from babywalk.modules.layers import PackedLSTM, padded_places, positions_below, row_starts
+from babywalk.modules.observation import Observation
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedTrajectories:
+    """Encoded trajectories. Shapes: B trajectories, P steps (padded), D hidden units, W word vector."""
+
+    states: Tensor  # (B, P, D) a state per step
+    padding: Tensor  # (B, P) bool, True where there is no step
+    summary: Tensor  # (B, W) added to each word vector
+
+
 class SpeakerNetwork(nn.Module):
-    """Shapes: B walks, S steps of all of them, T words of all texts, V words, D hidden units."""
+    """Shapes: B trajectories, S steps of all of them, T words of all texts, V vocabulary, D hidden units."""
 
     def __init__(
         self, vectors: Tensor, view_width: int, action_width: int, hidden: int, *, dropout: float
@@ -27,61 +36,56 @@ class SpeakerNetwork(nn.Module):
         self.trajectory = TrajectoryEncoder(view_width, action_width, hidden, dropout=dropout)
         self.vectors = nn.Embedding(words, width)
         self.vectors.weight.data.copy_(vectors)
-        self.drop = Dropout(dropout)
+        self.drop = nn.Dropout(dropout)
         self.about = nn.Linear(2 * hidden, width)
-        self.lstm = nn.LSTM(width, hidden, batch_first=True)
+        self.lstm = PackedLSTM(width, hidden)
         self.query = nn.Linear(hidden, hidden, bias=False)
         self.join = nn.Linear(2 * hidden, hidden, bias=False)
         self.word = nn.Linear(hidden, words)
 
-    def walked(self, scene: Observation, actions: ChosenActions, lengths: Tensor) -> EncodedWalks:
-        """Walks as they are spoken of."""
-        states, whole = self.trajectory.each_step(scene, actions, lengths)
-        places = torch.arange(int(lengths.max()))
-        absent = places >= lengths[:, None]
-        rows = (starts(lengths)[:, None] + places).masked_fill(absent, 0)
-        padded = self.drop(states).index_select(0, rows.flatten()).view(*rows.shape, -1)
-        return EncodedWalks(padded, absent, self.about(self.drop(whole)))
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.about.weight.device
+
+    def encode(self, observation: Observation, actions: Tensor, lengths: Tensor) -> EncodedTrajectories:
+        """Encode trajectories; arguments as in `TrajectoryEncoder`."""
+        states, encoding = self.trajectory(observation, actions, lengths)
+        present = positions_below(lengths)
+        places = padded_places(lengths).masked_fill(~present, 0)
+        padded = self.drop(states).index_select(0, places.flatten()).view(*places.shape, -1)
+        return EncodedTrajectories(padded, ~present, self.about(self.drop(encoding)))
 
     def forward(
         self,
-        walks: EncodedWalks,
-        words: Tensor,  # (T,) the word before each, text after text
+        trajectories: EncodedTrajectories,
+        words: Tensor,  # (T,) the previous word of each, text after text
         lengths: Tensor,  # (B,) words of each text
     ) -> Tensor:  # (T, V)
-        """Scores of each word of known texts."""
-        walk = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
-        inputs = self.drop(self.vectors(words)) + walks.whole.index_select(0, walk)
-        states, _ = run(self.lstm, inputs, lengths)
-        places = torch.arange(len(walk)) - starts(lengths)[walk]
-        laid_out = states.new_zeros(len(lengths), int(lengths.max()), states.shape[1])
-        laid_out = laid_out.index_put((walk, places), states)
-        return self._scores(laid_out, walks)[walk, places]
+        """Logits of each word of given texts (teacher forcing)."""
+        text = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
+        inputs = self.drop(self.vectors(words)) + trajectories.summary.index_select(0, text)
+        states, _ = self.lstm(inputs, lengths)
+        position = torch.arange(len(text), device=text.device) - row_starts(lengths)[text]
+        padded = states.new_zeros(len(lengths), int(lengths.max()), states.shape[1])
+        padded = padded.index_put((text, position), states)
+        return self._logits(padded, trajectories)[text, position]
 
     def next(
         self,
-        walks: EncodedWalks,
-        words: Tensor,  # (B,) the word before
-        state: tuple[Tensor, Tensor] | None,  # (1, B, D) each; None at the beginning
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:  # (B, V), and the state after
-        """Scores of the next word."""
-        inputs = self.vectors(words) + walks.whole
-        states, state = self.lstm(inputs[:, None], state)
-        return self._scores(states, walks)[:, 0], state
+        trajectories: EncodedTrajectories,
+        words: Tensor,  # (B,) the previous word
+        state: tuple[Tensor, Tensor] | None,  # (1, B, D) each; None at the start
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:  # (B, V), and the next state
+        """Logits of the next word."""
+        inputs = self.vectors(words) + trajectories.summary
+        states, state = nn.LSTM.forward(self.lstm, inputs[:, None], state)
+        return self._logits(states, trajectories)[:, 0], state
 
-    def _scores(self, states: Tensor, walks: EncodedWalks) -> Tensor:  # (B, L, D) -> (B, L, V)
+    def _logits(self, states: Tensor, trajectories: EncodedTrajectories) -> Tensor:  # (B, L, D) -> (B, L, V)
         states = self.drop(states)
-        fit = torch.bmm(self.query(states), walks.states.mT)
-        weights = fit.masked_fill(walks.absent[:, None], -torch.inf).softmax(dim=2)
-        joined = torch.cat([torch.bmm(weights, walks.states), states], dim=2)
-        scores: Tensor = self.word(self.drop(torch.tanh(self.join(joined))))
-        return scores
-
-
-class EncodedWalks:
-    """What words are said of. Shapes: B walks, P steps (padded), D hidden units, W numbers per word."""
-
-    def __init__(self, states: Tensor, absent: Tensor, whole: Tensor) -> None:
-        self.states = states  # (B, P, D)
-        self.absent = absent  # (B, P) bool, True where there is no step
-        self.whole = whole  # (B, W) what all of a walk adds to each of its words
+        score = torch.bmm(self.query(states), trajectories.states.mT)
+        weights = score.masked_fill(trajectories.padding[:, None], -torch.inf).softmax(dim=2)
+        joined = torch.cat([torch.bmm(weights, trajectories.states), states], dim=2)
+        logits: Tensor = self.word(self.drop(torch.tanh(self.join(joined))))
+        return logits

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from babywalk.common.errors import DataError
-from babywalk.common.weights import read_tensors, write_tensors
-from babywalk.modules.model import Model, put_weights
+from babywalk.common.weights import load_state, read_tensors, write_tensors
+from babywalk.modules.model import Model
 from babywalk.modules.network import Network
 
 _FORMAT = "babywalk checkpoint 3"
@@ -76,7 +76,7 @@ def load_checkpoint(
         progress = Progress(**about["progress"])
     except (KeyError, TypeError) as error:
         raise DataError(f"{file}: is no whole checkpoint ({error}). Begin another run.") from None
-    put_weights(network, groups["weights"], file)
+    load_state(network, groups["weights"], file)
     return progress, groups["average"], state
 
 

@@ -64,7 +64,7 @@ class TrainingConfig:
     task: str = "r4r"
     features: str = ""  # a spec; empty for the first source of the data
     seed: int = 0
-    begin_from: str = ""  # a run or model to begin with, or several with commas: their mean; empty for none
+    init_from: str = ""  # a run or model to start from, or several with commas: their mean; empty for none
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     imitation: ImitationConfig = field(default_factory=ImitationConfig)
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
@@ -72,20 +72,22 @@ class TrainingConfig:
     averaging: float = 0.0  # of weights: validation and the result use the running mean with this inertia
     validate_every: int = 500  # iterations
     validate_on: str = "val_seen:200"  # SDTW there chooses the model that goes on
-    hand_on: str = "best"  # what a stage hands on: its best model there, or its "last"
+    keep: str = "best"  # the model of a stage that the next one starts from: the best there, or the "last"
     checkpoint_every: int = 200
-    threads: int = 0  # of torch; 0 leaves it alone
+    threads: int = 0  # of torch; 0 for its default
+    device: str = "auto"  # cpu or cuda; auto: a GPU where torch finds one
+    kernels: str = "auto"  # auto: faster CPU kernels on a CPU; plain: the readable network, same results
 
     def __post_init__(self) -> None:
         lectures = self.reinforce.lectures or self.reinforce.whole
         if (
             not self.imitation.iterations
             and not (lectures and self.reinforce.iterations)
-            and not self.begin_from
+            and not self.init_from
         ):
             raise ConfigError(
                 "There is nothing to learn and nothing to begin with: set imitation.iterations, "
-                "reinforce.lectures or begin_from."
+                "reinforce.lectures or init_from."
             )
         check_at_least_one(
             self,
@@ -127,10 +129,10 @@ class TrainingConfig:
         check_fraction_below_one(self, "averaging")
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(
-                f"seed = {self.seed} cannot work. Give a whole number from -2^63 to below 2^63."
+                f"seed = {self.seed} is out of range. Give a whole number from -2^63 to below 2^63."
             )
         if self.threads > _MOST_THREADS:
-            raise ConfigError(f"threads = {self.threads} cannot work. Give 0 to {_MOST_THREADS}.")
+            raise ConfigError(f"threads = {self.threads} is out of range. Give 0 to {_MOST_THREADS}.")
         if self.imitation.teacher not in TEACHERS:
             raise unknown("imitation.teacher", self.imitation.teacher, TEACHERS)
         if any(size < 0 for size in self.imitation.sizes):
@@ -142,8 +144,8 @@ class TrainingConfig:
             raise unknown("reinforce.reward", self.reinforce.reward, REWARDS)
         if self.reinforce.baseline not in BASELINES:
             raise unknown("reinforce.baseline", self.reinforce.baseline, BASELINES)
-        if self.hand_on not in HANDED_ON:
-            raise unknown("hand_on", self.hand_on, HANDED_ON)
+        if self.keep not in KEPT:
+            raise unknown("keep", self.keep, KEPT)
         lessons = 1 if self.reinforce.whole else self.reinforce.lectures
         if lessons > len(self.reinforce.batches):
             raise ConfigError(
@@ -152,11 +154,11 @@ class TrainingConfig:
             )
         if any(batch < 1 for batch in self.reinforce.batches):
             raise ConfigError(
-                f"reinforce.batches = {list(self.reinforce.batches)} cannot work. Give at least 1 each."
+                f"reinforce.batches = {list(self.reinforce.batches)} is out of range. Give at least 1 each."
             )
 
 
 _MOST_THREADS = 1024
 TEACHERS = ("goal", "path")
-HANDED_ON = ("best", "last")
+KEPT = ("best", "last")
 BASELINES = ("running", "instruction")

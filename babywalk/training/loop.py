@@ -17,13 +17,13 @@ from torch import Tensor
 from babywalk.common.errors import BabyWalkError, ConfigError
 from babywalk.common.progress import progress as bar
 from babywalk.common.seeding import generator
-from babywalk.common.weights import read_tensors
+from babywalk.common.weights import load_state, read_tensors
 from babywalk.modules.model import FORMAT as MODEL
-from babywalk.modules.model import Model, put_weights, save_model
+from babywalk.modules.model import Model, save_model
 from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from babywalk.training.config import TrainingConfig
 from babywalk.training.log import Log
-from babywalk.training.stages import IterationResult, Stage
+from babywalk.training.stage import IterationResult, Stage
 
 _INERTIA = 0.95  # of the running mean of rewards
 _LOG_EVERY = 20  # iterations
@@ -116,11 +116,11 @@ class Trainer:
         optimiser = self._optimiser(stage)
         self.progress.name = stage.name
         self.network.train()
-        if (self.progress.stage or self.config.begin_from) and not self.progress.iteration:
+        if (self.progress.stage or self.config.init_from) and not self.progress.iteration:
             # A stage that only loses hands on what it was given.
             self._validate(stage, 0, log)
         left = range(self.progress.iteration, stage.iterations)
-        shown = bar(left, stage.name, total=stage.iterations, done=left.start, words_only=True)
+        shown = bar(left, stage.name, total=stage.iterations, done=left.start, text_only=True)
         for iteration in shown:
             outcome = self._iterate(stage, optimiser, iteration, log)
             shown.set_postfix_str(self._status(outcome), refresh=False)
@@ -169,7 +169,7 @@ class Trainer:
             with self._numbers(stage, iteration):
                 measures = self.evaluate()
             log.add(self.progress.total, stage.name, iteration, {f"val {k}": v for k, v in measures.items()})
-            if measures["SDTW"] > self.progress.best or self.config.hand_on == "last":
+            if measures["SDTW"] > self.progress.best or self.config.keep == "last":
                 self.progress.best, self.progress.best_at = measures["SDTW"], iteration
                 self.model.facts.update(stage=stage.name, iteration=iteration, validation=measures)
                 save_model(self._best(stage), self.model)
@@ -177,7 +177,7 @@ class Trainer:
     def _finish(self, stage: Stage) -> None:
         """End a stage: its best model goes on, with a fresh optimiser."""
         tensors, about = read_tensors(self._best(stage), MODEL)
-        put_weights(self.network, tensors, self._best(stage))
+        load_state(self.network, tensors, self._best(stage))
         self.model.facts.update(about["facts"])
         self.average, self.optimiser_state = None, {}
         progress = self.progress

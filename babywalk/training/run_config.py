@@ -14,7 +14,7 @@ from babywalk.common.files import read_json, write_json
 from babywalk.training.config import TrainingConfig
 
 _FILE = "config.json"
-FOR_GOOD = ("task", "features", "seed", "begin_from", "policy")  # settings that a run keeps to its end
+FOR_GOOD = ("task", "features", "seed", "init_from", "policy")  # settings that a run keeps to its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def read_run_config(run: Path) -> RunConfig:
     file = run / _FILE
     record = Record.of(file, "the run", read_json(file))
     settings = dict(record.fields)
-    agent, data = record.text("agent"), Path(record.text("data"))
+    agent, data = record.string("agent"), Path(record.string("data"))
     recipe, preset = settings.get("recipe"), settings.get("preset")
     for name in ("agent", "data", "recipe", "preset"):
         settings.pop(name, None)

@@ -1,10 +1,9 @@
-"""Layers that are used at every move of a walk, and whose weights learn in one go.
+"""Layers whose weight gradients are computed once per backward pass instead of once per use.
 
-The gradient of a weight is a sum over all uses of its layer: one product of two small matrices and one sweep
-over the whole weight for each. Inside `deferred_gradients` every use only
-writes down what came in and what came back;
-when the last has come back, a single large product makes the sum. Elsewhere these are torch's own layers,
-with the same parameters under the same names.
+A rollout uses the decoder's layers at every move. The gradient of a weight is a sum over all uses: one
+product of two small matrices and one pass over the whole weight for each. Inside `deferred_gradients` each
+use only stores its inputs and output gradients; after the last, one large product computes the sum. Elsewhere
+the layers compute as torch's own.
 """
 
 from __future__ import annotations
@@ -18,170 +17,186 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from babywalk.modules.kernels.lstm_gates import gated
+from babywalk.modules.kernels.lazy_rows import LazyRows, SparseRows, materialised, multiply
+from babywalk.modules.kernels.lstm_gates import lstm_gates
 from babywalk.modules.kernels.matmul import product
-from babywalk.modules.kernels.product_cache import Product, through
+from babywalk.modules.layers import Linear, LSTMCell
 
 
 class GradientAccumulator:
-    """The uses of a matrix (O, I), or of a stack of them (R, O, I): y = x W^T + b.
+    """The uses of a matrix (O, I), or of a batch of them (R, O, I), in y = x W^T + b.
 
-    An input x (B, I) may come in several parts side by side, and one part of it may be None, which is all
-    zeros and costs nothing; for a stack it is (R, B, I).
+    An input x (B, I), or (R, B, I) for a batch, may come in several parts along I. One part may be None:
+    zeros, which are not multiplied.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.weight = weight.detach()
         self.bias = None if bias is None else bias.detach()
         self.uses: list[tuple[tuple[Tensor | None, ...], Tensor]] = []
-        # Every use takes it as an input, so that autograd closes the ledger after it has gone through all.
+        # An input of every use, so that autograd runs its backward after those of all uses.
         # torch does not type it:
-        self.opened: Tensor = _Open.apply(self, weight, bias)  # type: ignore[no-untyped-call]
+        self.anchor: Tensor = _Anchor.apply(self, weight, bias)  # type: ignore[no-untyped-call]
 
-    def use(self, *parts: Tensor | Product | None) -> Tensor:
-        """The output (..., B, O) for inputs that make up I together. Where one learns, they are laid out."""
+    def use(self, *parts: Tensor | None) -> Tensor:
+        """The output (..., B, O) for the parts of an input."""
         # torch does not type it:
-        made: Tensor = _Use.apply(self, self.opened, *parts)  # type: ignore[no-untyped-call]
-        return made
+        output: Tensor = _Use.apply(self, self.anchor, *parts)  # type: ignore[no-untyped-call]
+        return output
 
-    def pieces(self, parts: Sequence[Tensor | None]) -> list[Tensor]:
-        """The columns of the weight that each part meets."""
-        return _columns(self.weight, parts)
-
-    def close(self) -> tuple[Tensor, Tensor | None]:
-        """The gradients of weight and bias."""
-        # Uses that lack a part come last: what the others gave stands in the first rows of the gradient.
-        parts, back = zip(
+    def gradients(self) -> tuple[Tensor, Tensor | None]:
+        """The gradients of weight and bias from all uses, which are then forgotten."""
+        # Uses without some part come last: the rows that have it are the first rows of the output gradient.
+        parts, d_outputs = zip(
             *sorted(self.uses, key=lambda use: any(part is None for part in use[0])), strict=True
         )
         self.uses = []
-        gradient = torch.cat(back, dim=-2)
-        found = torch.empty_like(self.weight)
-        for uses, piece in zip(zip(*parts, strict=True), _columns(found, parts[0]), strict=True):
+        d_output = torch.cat(d_outputs, dim=-2)
+        d_weight = torch.empty_like(self.weight)
+        for uses, columns in zip(zip(*parts, strict=True), _columns(d_weight, parts[0]), strict=True):
             given = [part for part in uses if part is not None]
             if not given:
-                piece.zero_()
+                columns.zero_()
                 continue
             inputs = torch.cat(given, dim=-2)
-            torch.matmul(gradient.narrow(-2, 0, inputs.shape[-2]).mT, inputs, out=piece)
-        return found, None if self.bias is None else gradient.sum(dim=-2)
+            torch.matmul(d_output.narrow(-2, 0, inputs.shape[-2]).mT, inputs, out=columns)
+        return d_weight, None if self.bias is None else d_output.sum(dim=-2)
 
 
-class _Open(Function):
-    """From the parameters to the ledger of their uses."""
+class _Anchor(Function):
+    """Connects the parameters with the accumulator of their uses."""
 
     @staticmethod
-    def forward(ctx: Any, ledger: GradientAccumulator, weight: Tensor, bias: Tensor | None) -> Tensor:  # noqa: ARG004
-        ctx.ledger = ledger
+    def forward(
+        ctx: Any,
+        accumulator: GradientAccumulator,
+        weight: Tensor,
+        bias: Tensor | None,  # noqa: ARG004
+    ) -> Tensor:
+        ctx.accumulator = accumulator
         return weight.new_empty(0)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, _: Tensor) -> tuple[Tensor | None, ...]:
-        return None, *ctx.ledger.close()
+        return None, *ctx.accumulator.gradients()
 
 
 class _Use(Function):
-    """One use: gradients go on to the inputs that want one, and the rest is written down."""
+    """One use: computes the gradients of its inputs, and stores the rest."""
 
     @staticmethod
-    def forward(ctx: Any, ledger: GradientAccumulator, opened: Tensor, *parts: Tensor | None) -> Tensor:  # noqa: ARG004
-        ctx.ledger = ledger
+    def forward(
+        ctx: Any,
+        accumulator: GradientAccumulator,
+        anchor: Tensor,  # noqa: ARG004
+        *parts: Tensor | None,
+    ) -> Tensor:
+        ctx.accumulator = accumulator
         ctx.save_for_backward(*parts)
-        there = [pair for pair in zip(parts, ledger.pieces(parts), strict=True) if pair[0] is not None]
-        made = product(*zip(*there, strict=True))
-        return made if ledger.bias is None else made.add_(ledger.bias)
+        columns = zip(parts, _columns(accumulator.weight, parts), strict=True)
+        output = product(*zip(*(pair for pair in columns if pair[0] is not None), strict=True))
+        return output if accumulator.bias is None else output.add_(accumulator.bias)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, back: Tensor) -> tuple[Tensor | None, ...]:
-        ledger, parts = ctx.ledger, ctx.saved_tensors
-        ledger.uses.append((parts, back))
-        wanted = ctx.needs_input_grad[2:]
-        pieces = zip(ledger.pieces(parts), wanted, strict=True)
-        on_parts = (product([back], [piece.mT]) if wants else None for piece, wants in pieces)
-        return None, back.new_empty(0), *on_parts
+    def backward(ctx: Any, d_output: Tensor) -> tuple[Tensor | None, ...]:
+        accumulator, parts = ctx.accumulator, ctx.saved_tensors
+        accumulator.uses.append((parts, d_output))
+        columns = zip(_columns(accumulator.weight, parts), ctx.needs_input_grad[2:], strict=True)
+        d_parts = (product([d_output], [weight.mT]) if needed else None for weight, needed in columns)
+        return None, d_output.new_empty(0), *d_parts
 
 
-class Linear(nn.Linear):
-    """A linear layer over one or several parts (B, ...) side by side, which are never joined."""
+class FastLinear(Linear):
+    """`Linear` without concatenation, with deferred gradients."""
 
-    ledger: GradientAccumulator | None = None
-    turned_ledger: GradientAccumulator | None = None
+    accumulator: GradientAccumulator | None = None
+    transposed_accumulator: GradientAccumulator | None = None
 
-    def open(self) -> None:
-        """Defer from now on."""
-        self.ledger = GradientAccumulator(self.weight, self.bias)
-        self.turned_ledger = GradientAccumulator(self.weight.mT)
+    def defer(self) -> None:
+        """Defer gradients from now on."""
+        self.accumulator = GradientAccumulator(self.weight, self.bias)
+        self.transposed_accumulator = GradientAccumulator(self.weight.mT)
 
-    def close(self) -> None:
-        """Defer no more; what was deferred is settled by its gradient."""
-        self.ledger = self.turned_ledger = None
+    def stop_deferring(self) -> None:
+        """Defer no more; the uses so far keep their accumulator alive until their backward pass."""
+        self.accumulator = self.transposed_accumulator = None
 
-    def forward(self, *parts: Tensor) -> Tensor:
+    def forward(self, *inputs: Tensor | LazyRows) -> Tensor:
         """(B, O)."""
-        if self.ledger is not None:
-            return self.ledger.use(*parts)
-        made = product(parts, _columns(self.weight, parts))
-        return made if self.bias is None else made + self.bias
+        parts = [materialised(part) for part in inputs]
+        if self.accumulator is not None:
+            return self.accumulator.use(*parts)
+        output = product(parts, _columns(self.weight, parts))
+        return output if self.bias is None else output + self.bias
 
-    def turned(self, wanted: Tensor) -> Tensor:
-        """W^T applied to (B, O): the one vector (B, I) whose product with any x is that of `wanted` with W x.
-
-        To compare many x with one vector, it is this vector that is cheaper to carry over.
-        """
-        if self.turned_ledger is not None:
-            return self.turned_ledger.use(wanted)
-        return product([wanted], [self.weight.mT])
+    def transposed(self, vectors: Tensor) -> Tensor:
+        """(B, I) W^T v of vectors (B, O): its dot product with any x is that of v with W x."""
+        if self.transposed_accumulator is not None:
+            return self.transposed_accumulator.use(vectors)
+        return product([vectors], [self.weight.mT])
 
 
-class LSTMCell(nn.LSTMCell):
-    """A step of an LSTM over inputs in one or several parts side by side."""
+class FastLSTMCell(LSTMCell):
+    """`LSTMCell` without concatenation, with deferred gradients."""
 
-    ledgers: tuple[GradientAccumulator, GradientAccumulator] | None = None
+    accumulators: tuple[GradientAccumulator, GradientAccumulator] | None = None
 
-    def open(self) -> None:
-        """Defer from now on."""
-        self.ledgers = (
+    def defer(self) -> None:
+        """Defer gradients from now on."""
+        self.accumulators = (
             GradientAccumulator(self.weight_ih, self.bias_ih),
             GradientAccumulator(self.weight_hh, self.bias_hh),
         )
 
-    def close(self) -> None:
+    def stop_deferring(self) -> None:
         """Defer no more."""
-        self.ledgers = None
+        self.accumulators = None
 
-    def step(
-        self, parts: Sequence[Tensor | Product | None], hidden: Tensor, cell: Tensor
+    def forward(  # type: ignore[override]  # also takes lazy rows
+        self, inputs: Sequence[Tensor | LazyRows], hidden: Tensor, cell: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The next hidden state and cell (B, D); a part that is None is all zeros."""
-        if self.ledgers is not None:
-            told, kept = self.ledgers
-            return gated(told.use(*parts) + kept.use(hidden), cell)
+        """The next hidden state and cell (B, D)."""
+        parts = [_dense(part) for part in inputs]
+        if self.accumulators is not None:
+            of_inputs, of_hidden = self.accumulators
+            given = [part if part is None else materialised(part) for part in parts]
+            return lstm_gates(of_inputs.use(*given) + of_hidden.use(hidden), cell)
         sums = product([hidden], [self.weight_hh]) + (self.bias_hh + self.bias_ih)
-        for part, piece in zip(parts, _columns(self.weight_ih, parts), strict=True):
+        for part, weight in zip(parts, _columns(self.weight_ih, parts), strict=True):
             if part is not None:
-                sums += through(part, piece)
-        return gated(sums, cell)
+                sums += multiply(part, weight)
+        return lstm_gates(sums, cell)
 
 
 @contextmanager
 def deferred_gradients(network: nn.Module) -> Iterator[None]:
-    """Inside, the layers of a network defer the gradients of their weights, if there will be any."""
-    layers = [layer for layer in network.modules() if isinstance(layer, (Linear, LSTMCell))]
+    """Inside, the layers of a network defer the gradients of their weights, if gradients are enabled."""
+    layers = [layer for layer in network.modules() if isinstance(layer, (FastLinear, FastLSTMCell))]
     if not torch.is_grad_enabled():
         layers = []
     for layer in layers:
-        layer.open()
+        layer.defer()
     try:
         yield
     finally:
         for layer in layers:
-            layer.close()
+            layer.stop_deferring()
 
 
-def _columns(matrix: Tensor, parts: Sequence[Tensor | Product | None]) -> list[Tensor]:
-    """The columns of a matrix that parts side by side stand for; one that is None stands for what is left."""
+def _dense(part: Tensor | LazyRows) -> Tensor | LazyRows | None:
+    """The given rows of sparse ones if that is all of them; None if it is none of them."""
+    if not isinstance(part, SparseRows):
+        return part
+    given = len(part.places)
+    if given == 0:
+        return None
+    return part.given if given == part.count else part
+
+
+def _columns(matrix: Tensor, parts: Sequence[Tensor | LazyRows | None]) -> list[Tensor]:
+    """The columns of a matrix (O, I) for each part; a part of None has those left over."""
     widths = [0 if part is None else part.shape[-1] for part in parts]
     left = matrix.shape[-1] - sum(widths)
     sizes = [left if part is None else width for part, width in zip(parts, widths, strict=True)]

@@ -1,32 +1,42 @@
-"""Dropout whose masks are cheap to draw.
+"""Dropout with masks that are cheap to draw.
 
-torch draws a number per unit and compares it, one by one; here 8 bits decide on a unit, and one draw of 64
-decides on eight of them. A share is met to 1 in 256, and what is kept is scaled by what is in truth kept.
+torch draws a float per element and compares it. Here 8 random bits decide on an element, and one 64-bit draw
+on eight elements. The rate is rounded to 1/256, and kept elements are scaled by the rounded rate.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-_STEPS = 1 << 8
+from babywalk.modules.kernels.lazy_rows import LazyRows
+
+_LEVELS = 1 << 8
 
 
-def kept(shape: torch.Size, share: float, dtype: torch.dtype) -> Tensor:
-    """A mask that drops a share of units: 0 for these, and for the others what keeps the mean."""
-    dropped = min(round(share * _STEPS), _STEPS - 1)
+def dropout_mask(shape: torch.Size, rate: float, *, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """0 for dropped elements, 1 / (1 - rate) for the others."""
+    dropped = min(round(rate * _LEVELS), _LEVELS - 1)
     count = shape.numel()
-    bits = torch.empty((count + 7) // 8, dtype=torch.int64).random_(-(2**63), None).view(torch.int8)
-    # Compared into the mask itself: by way of truth values it is one slow pass more.
-    stays = torch.ge(bits[:count].view(shape), dropped - _STEPS // 2, out=torch.empty(shape, dtype=dtype))
-    return stays.mul_(_STEPS / (_STEPS - dropped))
+    bits = torch.empty((count + 7) // 8, dtype=torch.int64, device=device).random_(-(2**63), None)
+    # Compared directly into the float mask: a bool mask would be one more pass.
+    mask = torch.empty(shape, dtype=dtype, device=device)
+    torch.ge(bits.view(torch.int8)[:count].view(shape), dropped - _LEVELS // 2, out=mask)
+    return mask.mul_(_LEVELS / (_LEVELS - dropped))
 
 
-class Dropout(nn.Dropout):
-    """As torch's, in training and in evaluation."""
+class FastDropout(nn.Dropout):
+    """nn.Dropout, also for rows that are not materialised."""
 
-    def forward(self, units: Tensor) -> Tensor:
-        """Some of them."""
+    def forward(self, inputs: Any) -> Any:
+        """A tensor, or lazy rows: see `LazyRows.map`."""
+        if isinstance(inputs, LazyRows):
+            return inputs.map(self._drop)
+        return self._drop(inputs)
+
+    def _drop(self, inputs: Tensor) -> Tensor:
         if not self.training or self.p == 0:
-            return units
-        return units * kept(units.shape, self.p, units.dtype)
+            return inputs
+        return inputs * dropout_mask(inputs.shape, self.p, dtype=inputs.dtype, device=inputs.device)

@@ -1,6 +1,6 @@
-"""The gates of an LSTM, forth and back: what stands between the matrix products of one step and the next.
+"""The element-wise part of an LSTM step and its gradient, in place.
 
-Written out, because torch offers it only as part of layers that also make the products, one step at a time.
+torch offers it only inside layers that also compute the matrix products, one step at a time.
 Shapes: B rows, D hidden units; the gates (B, 4 D) are input, forget, cell and output, as torch orders them.
 """
 
@@ -13,75 +13,75 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-# What they make goes where it is wanted, without a copy.
-_sigmoid_back = torch.ops.aten.sigmoid_backward.grad_input
-_tanh_back = torch.ops.aten.tanh_backward.grad_input
+# Variants that write their result into a given tensor.
+_sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
+_tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
-def forth(
-    gates: Tensor,  # (B, 4 D) sums, squashed in place
+def forward(
+    gates: Tensor,  # (B, 4 D) pre-activations, replaced by the activations
     cell: Tensor,  # (B, D) before the step
     hidden: Tensor,  # (B, D) filled with the next hidden state
     after: Tensor,  # (B, D) filled with the next cell
-    squashed: Tensor,  # (B, D) filled with tanh of it
+    cell_tanh: Tensor,  # (B, D) filled with tanh of it
 ) -> None:
     """One step."""
     width = cell.shape[1]
     gates[:, : 2 * width].sigmoid_()
     gates[:, 2 * width : 3 * width].tanh_()
     gates[:, 3 * width :].sigmoid_()
-    taken, kept, new, shown = gates.chunk(4, dim=1)
-    torch.mul(kept, cell, out=after).addcmul_(taken, new)
-    torch.tanh(after, out=squashed)
-    torch.mul(shown, squashed, out=hidden)
+    input_gate, forget_gate, update, output_gate = gates.chunk(4, dim=1)
+    torch.mul(forget_gate, cell, out=after).addcmul_(input_gate, update)
+    torch.tanh(after, out=cell_tanh)
+    torch.mul(output_gate, cell_tanh, out=hidden)
 
 
-def back(
-    gates: Tensor,  # (B, 4 D) squashed
+def backward(
+    gates: Tensor,  # (B, 4 D) activations
     cell: Tensor,  # (B, D) before the step
-    squashed: Tensor,  # (B, D) tanh of the cell after it
-    on_hidden: Tensor,  # (B, D) gradient
-    on_cell: Tensor | None,  # (B, D) gradient
-    out: Tensor,  # (B, 4 D) filled with the gradient of the gates' sums
-) -> Tensor:  # (B, D) gradient of the cell before
+    cell_tanh: Tensor,  # (B, D) tanh of the cell after the step
+    d_hidden: Tensor,  # (B, D) gradient
+    d_cell: Tensor | None,  # (B, D) gradient
+    out: Tensor,  # (B, 4 D) filled with the gradient of the pre-activations
+) -> Tensor:  # (B, D) gradient of the cell before the step
     """The gradient of one step."""
-    taken, kept, new, shown = gates.chunk(4, dim=1)
-    on_taken, on_kept, on_new, on_shown = out.chunk(4, dim=1)
-    _sigmoid_back(on_hidden * squashed, shown, grad_input=on_shown)
-    on_after = on_hidden * shown
-    _tanh_back(on_after, squashed, grad_input=on_after)
-    if on_cell is not None:
-        on_after += on_cell
-    _sigmoid_back(on_after * new, taken, grad_input=on_taken)
-    _sigmoid_back(on_after * cell, kept, grad_input=on_kept)
-    _tanh_back(on_after * taken, new, grad_input=on_new)
-    return on_after.mul_(kept)
+    input_gate, forget_gate, update, output_gate = gates.chunk(4, dim=1)
+    d_input, d_forget, d_update, d_output = out.chunk(4, dim=1)
+    _sigmoid_backward(d_hidden * cell_tanh, output_gate, grad_input=d_output)
+    d_after = d_hidden * output_gate
+    _tanh_backward(d_after, cell_tanh, grad_input=d_after)
+    if d_cell is not None:
+        d_after += d_cell
+    _sigmoid_backward(d_after * update, input_gate, grad_input=d_input)
+    _sigmoid_backward(d_after * cell, forget_gate, grad_input=d_forget)
+    _tanh_backward(d_after * input_gate, update, grad_input=d_update)
+    return d_after.mul_(forget_gate)
 
 
-class _Gated(Function):
+class _Gates(Function):
     @staticmethod
     def forward(ctx: Any, sums: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
         gates = sums.clone()
-        hidden, after, squashed = (torch.empty_like(cell) for _ in range(3))
-        forth(gates, cell, hidden, after, squashed)
+        hidden, after, cell_tanh = (torch.empty_like(cell) for _ in range(3))
+        forward(gates, cell, hidden, after, cell_tanh)
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(gates, cell, squashed)
+        ctx.save_for_backward(gates, cell, cell_tanh)
         return hidden, after
 
     @staticmethod
     @once_differentiable
     def backward(
-        ctx: Any, on_hidden: Tensor | None, on_cell: Tensor | None
+        ctx: Any, d_hidden: Tensor | None, d_cell: Tensor | None
     ) -> tuple[Tensor | None, Tensor | None]:
-        gates, cell, squashed = ctx.saved_tensors
+        gates, cell, cell_tanh = ctx.saved_tensors
         out = torch.empty_like(gates)
-        if on_hidden is None:
-            on_hidden = torch.zeros_like(cell)
-        before = back(gates, cell, squashed, on_hidden, on_cell, out)
+        if d_hidden is None:
+            d_hidden = torch.zeros_like(cell)
+        before = backward(gates, cell, cell_tanh, d_hidden, d_cell, out)
         return out, before
 
 
-def gated(sums: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """The next hidden state and cell (B, D) from the gates' sums (B, 4 D) and the cell before."""
-    hidden, after = _Gated.apply(sums, cell)  # type: ignore[no-untyped-call]  # torch does not type it
+def lstm_gates(sums: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """The next hidden state and cell (B, D) from pre-activations (B, 4 D) and the cell before the step."""
+    hidden, after = _Gates.apply(sums, cell)  # type: ignore[no-untyped-call]  # torch does not type it
     return hidden, after

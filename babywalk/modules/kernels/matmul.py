@@ -1,9 +1,8 @@
-"""Products of few rows with large weights, which walkers make at every move and texts at every word.
+"""Products of few rows with large weights on several threads.
 
-As one product, all threads share the work on the whole weight, and with few rows much of the time goes into
-laying the weight out for all. As a batch of products with pieces of the weight, every thread works on pieces
-of its own: twice as quick for the last walkers who are on their way, 1.1 to 1.5 times as quick for up to 300.
-Larger products gain nothing, nor do small weights.
+MKL splits such a product badly: much of the time goes into preparing the weight for all threads. As a batch
+of products with pieces of the weight, each thread works on its own pieces. Products with many rows or small
+weights gain nothing and are computed directly.
 """
 
 from __future__ import annotations
@@ -13,28 +12,28 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-_MOST_ROWS = 320  # that gain
-_LARGE = 1 << 19  # numbers of a weight that gains
-_PIECES = 4  # of a weight per thread
-_NARROWEST = 64  # outputs of a piece
+_MAX_ROWS = 320  # above, pieces are no faster
+_MIN_WEIGHT = 1 << 19  # elements; below, pieces are no faster
+_PIECES_PER_THREAD = 4
+_MIN_OUTPUTS = 64  # of a piece
 
 
 def product(parts: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
     """(B, O) the sum of the products of parts (B, I) with weights (O, I), one for each.
 
-    Stacks of them, (R, B, I) and (R, O, I), are multiplied as they are.
+    Batches of them, (R, B, I) and (R, O, I), are multiplied directly.
     """
     pieces = _pieces(parts[0], weights[0])
     if pieces == 1:
-        made = parts[0] @ weights[0].mT
+        result = parts[0] @ weights[0].mT
         for part, weight in zip(parts[1:], weights[1:], strict=True):
-            made.addmm_(part, weight.mT)
-        return made
+            result.addmm_(part, weight.mT)
+        return result
     first, *others = zip(parts, weights, strict=True)
-    made = torch.bmm(*_batch(*first, pieces))
+    result = torch.bmm(*_batch(*first, pieces))
     for part, weight in others:
-        made.baddbmm_(*_batch(part, weight, pieces))
-    return made.transpose(0, 1).flatten(1)
+        result.baddbmm_(*_batch(part, weight, pieces))
+    return result.transpose(0, 1).flatten(1)
 
 
 def add_product(sums: Tensor, rows: Tensor, weight: Tensor) -> None:
@@ -52,10 +51,10 @@ def _batch(rows: Tensor, weight: Tensor, pieces: int) -> tuple[Tensor, Tensor]:
 
 
 def _pieces(rows: Tensor, weight: Tensor) -> int:
-    """Some for each thread, all of one size; 1 where that gains nothing."""
+    """How many equal pieces to split a weight into; 1 where that is no faster."""
     threads = torch.get_num_threads()
-    if weight.ndim > 2 or threads == 1 or weight.numel() < _LARGE or len(rows) > _MOST_ROWS:
+    if weight.ndim > 2 or threads == 1 or weight.numel() < _MIN_WEIGHT or len(rows) > _MAX_ROWS:
         return 1
     outputs = weight.shape[0]
-    most = min(_PIECES * threads, outputs // _NARROWEST)
+    most = min(_PIECES_PER_THREAD * threads, outputs // _MIN_OUTPUTS)
     return next(count for count in range(most, 0, -1) if outputs % count == 0) if most else 1

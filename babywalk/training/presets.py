@@ -1,4 +1,4 @@
-"""Presets: agents by name, and sizes of network and training that go together."""
+"""Presets: sizes of network and training that go together."""
 
 from __future__ import annotations
 
@@ -6,16 +6,7 @@ from typing import Any
 
 from babywalk.common.config import merged
 
-# What makes an agent: the same network, told and trained in different ways.
-AGENTS: dict[str, dict[str, Any]] = {
-    "babywalk": {},
-    "seq2seq": {
-        "policy": {"steps": "whole", "memory": "none"},
-        "reinforce": {"lectures": 0},
-    },
-}
-
-# As published; good on a laptop's CPU; for tests. More of them are below.
+# paper: the published sizes; small: for a laptop's CPU; tiny: for tests. Two more are below.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {"policy": {"context": "mlp"}},
     "small": {
@@ -39,7 +30,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
         "averaging": 0.995,
         "validate_every": 100,
-        "validate_on": "val_seen:900",  # fewer do not tell what a lecture gives from luck
+        "validate_on": "val_seen:900",  # fewer cannot tell a lecture's gain from noise
         "checkpoint_every": 100,
     },
     "tiny": {
@@ -51,7 +42,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "checkpoint_every": 5,
     },
 }
-# Less of everything, for the demonstration.
+# Small, but shorter: for the demo.
 PRESETS["demo"] = merged(
     PRESETS["small"],
     {
@@ -61,12 +52,13 @@ PRESETS["demo"] = merged(
         "validate_on": "val_seen:150",
     },
 )
-# For object features, which are faint beside directions and have names; rooms are not known in unseen houses.
+# For object features: small values beside the orientation's, hence a gain; named, hence the lexical match.
+# Without room labels, which do not exist for unseen houses.
 PRESETS["objects"] = merged(
     PRESETS["small"],
     {
         "features": "objects:names,groups,distant,openness",
-        "policy": {"feature_gain": 10.0, "likeness": 64},
+        "policy": {"feature_gain": 10.0, "lexical_match": 64},
         "imitation": {"batch": 100, "warm_up": 50, "decay_from": 0.3},
         "reinforce": {
             "iterations": 120,

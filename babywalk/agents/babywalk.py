@@ -1,0 +1,37 @@
+"""BABYWALK (Zhu et al. 2020): follow a long instruction as a sequence of Baby-Steps, with a memory.
+
+Paper: https://arxiv.org/abs/2005.04625
+
+The instruction is segmented into Baby-Steps by its text alone (`instructions/`). The agent walks them one by
+one. Before each step, a summary of the instructions and trajectories so far (`modules/memory.py`, equations 1
+to 4) becomes the context of the policy (`modules/network.py`); after it, the step is encoded and added to the
+memory.
+
+Training: imitation of single Baby-Steps after the expert's history (section 4.2.1), then reinforcement
+learning on a curriculum: in lecture k the agent walks the last k Baby-Steps, and the reward SR + CLS is that
+of the whole path (section 4.2.2). Each stage starts from the best model of the one before.
+
+Differences from the paper
+- Encodings are L2-normalised and rescaled by sqrt(D) before they are read; the presets `small` and `objects`
+  use a smaller network, another optimiser schedule, averaged weights and a baseline per instruction.
+- The context g is an MLP of its own in the preset `paper`, as in the text; elsewhere the action predictor's
+  MLP reads the summaries, as in the authors' release.
+- The first cell state is zero; the release uses the encoder's last cell.
+"""
+
+from __future__ import annotations
+
+from babywalk.agents.definition import AgentDefinition
+from babywalk.decoding.decoders import Greedy
+from babywalk.modules.network import Network
+from babywalk.training.imitation import imitation_stages
+from babywalk.training.reinforcement import reinforcement_stages
+
+BABYWALK = AgentDefinition(
+    name="babywalk",
+    summary="Baby-Steps with a memory: imitation, then reinforcement learning on a curriculum of lectures.",
+    citation="Zhu et al. 2020, https://arxiv.org/abs/2005.04625",
+    network=Network,
+    stages=(imitation_stages, reinforcement_stages),
+    decoder=Greedy(),
+)
