@@ -58,7 +58,7 @@ def segmented_dollhouse(dollhouse: Path, tmp_path_factory: pytest.TempPathFactor
     """The small built-in data with its instructions cut into Baby-Steps; not to be changed."""
 
     def make(folder: Path) -> None:
-        from babywalk.commands.data import segment_data
+        from babywalk.commands.segment import segment_data
 
         shutil.copytree(dollhouse, folder, ignore=shutil.ignore_patterns("raw"), dirs_exist_ok=True)
         segment_data(folder, None, workers=1)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from babywalk.cli import _parser
+from babywalk.cli import build_parser
 from babywalk.training.config import ImitationConfig, PolicyConfig, ReinforceConfig, TrainingConfig
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def problem(words: list[str]) -> str | None:
     """What the parser does not know about a command; None where it knows everything."""
-    parser: argparse.ArgumentParser = _parser()
+    parser: argparse.ArgumentParser = build_parser()
     while nested := [act for act in parser._actions if isinstance(act, argparse._SubParsersAction)]:
         if words[0] not in nested[0].choices:
             return f"{parser.prog} has no command {words[0]!r}"

@@ -1,4 +1,4 @@
-"""The command line: arguments to recipes and results to text. What is done stands in `recipes`."""
+"""The command line: parses arguments, calls the functions in `commands`, prints their results."""
 
 from __future__ import annotations
 
@@ -9,59 +9,52 @@ import os
 import sys
 from collections.abc import Sequence
 
-from babywalk.cli import agents, data, language, results
+from babywalk.cli import agents, data, evaluation, instructions
 from babywalk.cli.options import USER_ERROR, Parser, command
 from babywalk.common.errors import BabyWalkError
-from babywalk.common.runtime import retain_freed_memory
+from babywalk.common.progress import log_line
+from babywalk.common.runtime import choose_threads, retain_freed_memory, set_threads
 from babywalk.common.version import __version__
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # exit code after Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code. Bad input is one sentence on standard error and code 2."""
-    _settle_streams()
-    options = _parser().parse_args(arguments)
-    retain_freed_memory()
+    """Run one command and return its exit code: 2 after an error of the user, reported in one line.
+
+    Without `arguments`, the process is taken to run this command alone, and its threads and memory are
+    configured; called from Python with arguments, it is left as it is.
+    """
+    _configure_streams()
+    options = build_parser().parse_args(arguments)
+    if arguments is None:
+        _configure_process(options)
+    elif threads := getattr(options, "threads", None):
+        set_threads(threads)
     try:
         options.run_command(options)
         sys.stdout.flush()
     except BabyWalkError as error:
         return _fail(str(error))
-    except BrokenPipeError:  # the reader of a pipe has seen enough
+    except BrokenPipeError:  # the reader of the pipe has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        full = error.errno == errno.ENOSPC
-        hint = " Make room, then go on; what was there before is as it was." if full else ""
-        return _fail(f"{where}{error.strerror or error}.{hint}")
+        hint = " Free some space and try again; existing files are unchanged."
+        return _fail(f"{where}{error.strerror or error}.{hint if error.errno == errno.ENOSPC else ''}")
     except (MemoryError, RuntimeError) as error:
-        # Torch has no error of its own for it.
+        # torch reports a failed allocation as a RuntimeError.
         if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
             raise
-        return _fail("There is not enough memory for this. Make what you asked for smaller, batches first.")
+        return _fail("Out of memory. Reduce what you asked for, batch sizes first.")
     except KeyboardInterrupt:
-        sys.stderr.write("\nInterrupted; nothing half-written was kept.\n")
+        sys.stderr.write("\nInterrupted. No partial files were left.\n")
         return INTERRUPTED
     return 0
 
 
-def _settle_streams() -> None:
-    """What is said can always be said: to nobody if a stream is closed, and in characters that it has."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123  # for as long as the program
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _fail(message: str) -> int:
-    sys.stderr.write(f"babywalk: {message}\n")
-    return USER_ERROR
-
-
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
     parser = Parser(
         prog="babywalk",
         description="Vision-and-language navigation by taking Baby-Steps.",
@@ -70,11 +63,34 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"babywalk {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    about_data = command(commands, "data", "make, read, check and describe data", "babywalk data --help")
-    data_commands = about_data.add_subparsers(metavar="COMMAND", required=True)
+    data_parser = command(commands, "data", "create, import, check and describe data", "babywalk data --help")
+    data_commands = data_parser.add_subparsers(metavar="COMMAND", required=True)
     data.add_commands(data_commands)
-    language.add_commands(data_commands)
-    language.add_segment(commands)
+    instructions.add_data_commands(data_commands)
+    instructions.add_segment(commands)
     agents.add_commands(commands)
-    results.add_commands(commands)
+    evaluation.add_commands(commands)
     return parser
+
+
+def _configure_process(options: argparse.Namespace) -> None:
+    retain_freed_memory()
+    if hasattr(options, "threads"):
+        notice = choose_threads(options.threads)
+        if notice:
+            log_line(notice)
+
+
+def _configure_streams() -> None:
+    """Open closed streams on the null device, and escape characters that a stream cannot encode."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123  # open until the process ends
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write(f"babywalk: {message}\n")
+    return USER_ERROR

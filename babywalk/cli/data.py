@@ -1,6 +1,6 @@
-"""Commands about data: `babywalk data ...`.
+"""Commands that create and describe data directories: `babywalk data ...`.
 
-Recipes are imported where they are used: help and errors in arguments answer at once.
+Every command is imported when it is called, so that help and argument errors appear at once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from babywalk.cli.options import (
     add_json,
     add_seed,
     add_split,
+    add_splits,
     command,
     named_file,
     print_json,
@@ -22,11 +23,11 @@ from babywalk.cli.options import (
     shell_quoted,
     table_cell,
 )
-from babywalk.common.errors import ConfigError
+from babywalk.common.errors import ConfigError, shortlist
 
 
 def add_commands(commands: Any) -> None:
-    """Declare them."""
+    """Add the commands to the parser."""
     _add_dollhouse(commands)
     _add_import(commands)
     _add_build(commands)
@@ -43,41 +44,39 @@ def _add_dollhouse(commands: Any) -> None:
         "dollhouse",
         "write a complete synthetic data set: houses, views, walks, instructions",
         "babywalk data dollhouse demo/data",
-        "babywalk data dollhouse /tmp/small --houses 4 --seed 7",
+        "babywalk data dollhouse small --houses 4 --seed 7",
     )
-    dollhouse.add_argument("folder", type=Path, metavar="DIR", help="a new folder for the data")
+    dollhouse.add_argument("folder", type=Path, metavar="DIR", help="new folder for the data")
+    dollhouse.add_argument("--houses", type=int, default=30, metavar="N", help="houses (default: 30)")
     dollhouse.add_argument(
-        "--houses", type=int, default=30, metavar="N", help="how many houses (default: 30)"
-    )
-    dollhouse.add_argument(
-        "--width", type=int, default=64, metavar="D", help="numbers per view (default: 64)"
+        "--width", type=int, default=64, metavar="D", help="features per view (default: 64)"
     )
     add_seed(dollhouse)
     add_json(dollhouse)
-    dollhouse.set_defaults(run_command=_data_dollhouse)
+    dollhouse.set_defaults(run_command=_dollhouse)
 
 
-def _data_dollhouse(options: argparse.Namespace) -> None:
+def _dollhouse(options: argparse.Namespace) -> None:
     from babywalk.assets.dollhouse import DollhouseConfig
     from babywalk.commands.data import make_dollhouse
 
     config = DollhouseConfig(houses=options.houses, seed=options.seed, width=options.width)
     made = make_dollhouse(options.folder, config)
-    _say_imported(made, options, f"babywalk data stats --data {options.folder}")
+    _print_imported(made, options, "babywalk data stats")
 
 
 def _add_import(commands: Any) -> None:
-    imported = command(
+    importing = command(
         commands,
         "import",
-        "turn raw files into a data directory, or add to one",
+        "convert raw files into a data directory, or add them to one",
         "babywalk data import --connectivity raw/connectivity --r2r raw/R2R data",
         "babywalk data import --boxes raw/BBox --rooms raw/rooms data",
         "babywalk data import --features resnet=raw/ResNet-152-imagenet.tsv data",
         "babywalk data import --glove raw/train_vocab.txt raw/train_glove.npy data",
     )
-    imported.add_argument(
-        "folder", type=Path, nargs="?", metavar="DIR", help="the data directory, new or existing"
+    importing.add_argument(
+        "folder", type=Path, nargs="?", metavar="DIR", help="data directory, new or existing"
     )
     for flag, what in (
         ("--connectivity", "folder of <scan>_connectivity.json"),
@@ -86,38 +85,38 @@ def _add_import(commands: Any) -> None:
         ("--rooms", "folder of *_room_pano_{image,label}.txt room classes, used with --boxes"),
         ("--fine-grained", "folder of FGR2R_<split>.json sub-instructions"),
     ):
-        imported.add_argument(flag, type=Path, metavar="DIR", help=what)
-    imported.add_argument(
+        importing.add_argument(flag, type=Path, metavar="DIR", help=what)
+    importing.add_argument(
         "--categories",
         type=Path,
         metavar="TSV",
         help="object name to group (default: category_mapping.tsv in or beside the boxes)",
     )
-    imported.add_argument(
+    importing.add_argument(
         "--features",
         nargs="+",
         action="extend",
         default=[],
         metavar="[NAME=]TSV",
-        help="view features; the name defaults to the file's",
+        help="view features; the name defaults to that of the file",
     )
-    imported.add_argument(
+    importing.add_argument(
         "--glove", type=Path, nargs=2, metavar=("VOCAB", "NPY"), help="words and their vectors"
     )
-    imported.add_argument(
+    importing.add_argument(
         "--precision", default="float16", help="of stored features: float16 (default) or float32"
     )
-    add_json(imported)
-    imported.set_defaults(run_command=_data_import)
+    add_json(importing)
+    importing.set_defaults(run_command=_import)
 
 
-def _data_import(options: argparse.Namespace) -> None:
-    from babywalk.episodes.importing import RawFiles, import_data
+def _import(options: argparse.Namespace) -> None:
+    from babywalk.commands.data import RawFiles, import_data
 
     if options.folder is None:
-        # What follows --features is taken for a file, the last word too, and that one is the folder.
+        # --features takes every argument that follows it, including DIR.
         if not options.features:
-            raise ConfigError("Say where the data go: babywalk data import ... DIR.")
+            raise ConfigError("No data directory is given: babywalk data import ... DIR.")
         options.folder = Path(options.features.pop())
     raw = RawFiles(
         connectivity=options.connectivity,
@@ -130,16 +129,16 @@ def _data_import(options: argparse.Namespace) -> None:
         fine_grained=options.fine_grained,
     )
     made = import_data(raw, options.folder, precision=options.precision)
-    _say_imported(made, options, f"babywalk data build r4r r6r r8r --data {options.folder}")
+    _print_imported(made, options, "babywalk data build r4r r6r r8r")
 
 
-def _say_imported(made: Any, options: argparse.Namespace, then: str) -> None:
+def _print_imported(made: Any, options: argparse.Namespace, next_command: str) -> None:
     if options.json:
         print_json(asdict(made))
         return
     for line in made.lines:
         print_line(f"  {line}")
-    print_line(f"The data are in {made.folder}. Next: {then}")
+    print_line(f"The data are in {made.folder}. Next: {next_command} --data {shell_quoted(made.folder)}")
 
 
 def _add_build(commands: Any) -> None:
@@ -152,21 +151,19 @@ def _add_build(commands: Any) -> None:
     )
     build.add_argument("tasks", nargs="+", metavar="TASK", help="r4r, r6r or r8r")
     add_data(build)
-    build.add_argument(
-        "--splits", nargs="+", action="extend", metavar="SPLIT", help="default: every split with goals"
-    )
+    add_splits(build, "every split with goals")
     build.add_argument(
         "--all",
         dest="full",
         action="store_true",
-        help="keep every combination, instead of a seeded draw to the published size",
+        help="keep every combination instead of a seeded sample of the published size",
     )
     add_seed(build)
     add_json(build)
-    build.set_defaults(run_command=_data_build)
+    build.set_defaults(run_command=_build)
 
 
-def _data_build(options: argparse.Namespace) -> None:
+def _build(options: argparse.Namespace) -> None:
     from babywalk.commands.data import build_tasks
     from babywalk.common.tables import table
 
@@ -193,32 +190,32 @@ def _add_hold_out(commands: Any) -> None:
     hold_out = command(
         commands,
         "hold-out",
-        "copy a data directory with training houses kept out as its val_unseen, to choose settings by",
+        "copy a data directory with held-out training houses as its val_unseen, for model selection",
         "babywalk data hold-out --houses 12 --data data dev",
         "babywalk data hold-out --houses 12 --seed 1 --data data dev-1",
     )
-    hold_out.add_argument("folder", type=Path, metavar="DIR", help="a new folder for the copy")
+    hold_out.add_argument("folder", type=Path, metavar="DIR", help="new folder for the copy")
     hold_out.add_argument(
-        "--houses", type=int, default=12, metavar="N", help="how many training houses (default: 12)"
+        "--houses", type=int, default=12, metavar="N", help="training houses to hold out (default: 12)"
     )
     add_data(hold_out)
     add_seed(hold_out)
     add_json(hold_out)
-    hold_out.set_defaults(run_command=_data_hold_out)
+    hold_out.set_defaults(run_command=_hold_out)
 
 
-def _data_hold_out(options: argparse.Namespace) -> None:
-    from babywalk.episodes.holdout import hold_out
+def _hold_out(options: argparse.Namespace) -> None:
+    from babywalk.commands.data import hold_out
 
     made = hold_out(options.data, options.folder, options.houses, seed=options.seed)
-    _say_imported(made, options, f"babywalk data build r4r r6r r8r --data {options.folder}")
+    _print_imported(made, options, "babywalk data build r4r r6r r8r")
 
 
 def _add_stats(commands: Any) -> None:
     stats = command(
         commands,
         "stats",
-        "print the data table of the paper for a data directory",
+        "print the paper's table of data statistics for a data directory",
         "babywalk data stats --data data",
         "babywalk data stats --data data --figure lengths.png",
     )
@@ -227,15 +224,16 @@ def _add_stats(commands: Any) -> None:
         "--figure",
         type=Path,
         metavar="FILE",
-        help="draw the lengths of instructions and paths (png, svg, pdf)",
+        help="plot the lengths of instructions and paths (png, svg or pdf)",
     )
     add_json(stats)
-    stats.set_defaults(run_command=_data_stats)
+    stats.set_defaults(run_command=_stats)
 
 
-def _data_stats(options: argparse.Namespace) -> None:
-    from babywalk.commands.data import data_statistics, step_counts
-    from babywalk.evaluation.data_table import data_table, step_table
+def _stats(options: argparse.Namespace) -> None:
+    from babywalk.commands.data import data_statistics
+    from babywalk.commands.segment import step_counts
+    from babywalk.evaluation.tables import data_table, step_table
 
     found = data_statistics(options.data, figure=options.figure)
     steps = step_counts(options.data)
@@ -244,10 +242,12 @@ def _data_stats(options: argparse.Namespace) -> None:
         return
     print_line(data_table(found))
     print_line(
-        "\n" + step_table(steps) if steps else f"Baby-Steps: babywalk data segment --data {options.data}"
+        "\n" + step_table(steps)
+        if steps
+        else f"Baby-Steps: babywalk data segment --data {shell_quoted(options.data)}"
     )
     if options.figure:
-        print_line(f"The distributions of lengths are drawn in {options.figure}")
+        print_line(f"The lengths are plotted in {options.figure}")
 
 
 def _add_export(commands: Any) -> None:
@@ -259,17 +259,17 @@ def _add_export(commands: Any) -> None:
         "babywalk data export r8r --data data --split train:1000 small.json",
     )
     export.add_argument("task", metavar="TASK", help="r2r, r4r, r6r or r8r")
-    export.add_argument("file", type=Path, metavar="FILE.json")
+    export.add_argument("file", type=Path, metavar="FILE.json", help="file to write")
     add_data(export)
     add_split(export)
     add_seed(export)
     export.add_argument(
-        "--steps", action="store_true", help="with the Baby-Steps: sub-instructions, sub-paths, headings"
+        "--steps", action="store_true", help="add the Baby-Steps: sub-instructions, sub-paths, headings"
     )
-    export.set_defaults(run_command=_data_export)
+    export.set_defaults(run_command=_export)
 
 
-def _data_export(options: argparse.Namespace) -> None:
+def _export(options: argparse.Namespace) -> None:
     from babywalk.commands.data import export_task
 
     count = export_task(
@@ -282,21 +282,22 @@ def _add_fetch(commands: Any) -> None:
     fetch = command(
         commands,
         "fetch",
-        "list what can be downloaded from its publishers, or download it",
+        "list the data that can be downloaded from its publishers, or download it",
         "babywalk data fetch",
         "babywalk data fetch connectivity r2r --to raw",
         "babywalk data fetch boxes --to raw --accept-terms",
     )
-    fetch.add_argument("names", nargs="*", metavar="NAME", help="what to download; nothing lists all")
-    fetch.add_argument("--to", type=Path, default=Path("raw"), metavar="DIR", help="where to (default: raw)")
-    fetch.add_argument("--accept-terms", action="store_true", help="accept the terms of what is asked for")
+    fetch.add_argument("names", nargs="*", metavar="NAME", help="what to download (default: list all)")
+    fetch.add_argument(
+        "--to", type=Path, default=Path("raw"), metavar="DIR", help="download folder (default: raw)"
+    )
+    fetch.add_argument("--accept-terms", action="store_true", help="accept the publishers' terms of use")
     add_json(fetch)
-    fetch.set_defaults(run_command=_data_fetch)
+    fetch.set_defaults(run_command=_fetch)
 
 
-def _data_fetch(options: argparse.Namespace) -> None:
-    from babywalk.assets.catalogue import ASSETS
-    from babywalk.assets.fetch import fetch
+def _fetch(options: argparse.Namespace) -> None:
+    from babywalk.commands.data import ASSETS, fetch
     from babywalk.common.tables import format_bytes, table
 
     if options.names:
@@ -332,13 +333,13 @@ def _add_verify(commands: Any) -> None:
         "check every file of a data directory against its manifest",
         "babywalk data verify data",
     )
-    verify.add_argument("folder", type=Path, metavar="DIR")
+    verify.add_argument("folder", type=Path, metavar="DIR", help="data directory")
     add_json(verify)
-    verify.set_defaults(run_command=_data_verify)
+    verify.set_defaults(run_command=_verify)
 
 
-def _data_verify(options: argparse.Namespace) -> None:
-    from babywalk.assets.manifest import verify
+def _verify(options: argparse.Namespace) -> None:
+    from babywalk.commands.data import verify
     from babywalk.common.tables import format_bytes
 
     found = verify(options.folder)
@@ -347,8 +348,7 @@ def _data_verify(options: argparse.Namespace) -> None:
     else:
         print_line(f"{found.files:,} files in {found.components:,} components, {format_bytes(found.bytes)}")
     if found.findings:
-        listed = "; ".join(f"{finding.file} {finding.problem}" for finding in found.findings[:3])
-        more = f" (and {len(found.findings) - 3:,} more)" if len(found.findings) > 3 else ""
-        raise ConfigError(f"{len(found.findings):,} files are not as their manifests say: {listed}{more}.")
+        listed = shortlist(f"{finding.file} {finding.problem}" for finding in found.findings)
+        raise ConfigError(f"{len(found.findings):,} files differ from their manifests: {listed}.")
     if not options.json:
-        print_line("Every file is as its manifest says.")
+        print_line("All files match their manifests.")

@@ -21,8 +21,8 @@ from babywalk.evaluation.figures.style import save
 from babywalk.evaluation.result_files import read_trajectories
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.store import (
-    identified,
-    kept_aligned,
+    identify_steps,
+    load_aligned_steps,
 )
 
 
@@ -34,6 +34,7 @@ def diagnose_walks(
     *,
     seed: int = 0,
     figure: Path | None = None,
+    device: str = "auto",
 ) -> Diagnosis:
     """Diagnose where an agent fails; `walks` is a result file (.json), or an agent to run first."""
     dataset = Dataset(folder)
@@ -42,7 +43,7 @@ def diagnose_walks(
     if walks.endswith(".json"):
         walked = read_trajectories(Path(walks), loaded)
     else:
-        walked = walk_all(open_agent(walks, dataset, seed), loaded)
+        walked = walk_all(open_agent(walks, dataset, seed, device=device), loaded)
     steps, left_out = _available_steps(dataset, loaded)
     vocabulary = dataset.vocabulary() if "train" in dataset.splits else None
     if vocabulary is None:
@@ -58,11 +59,11 @@ def diagnose_walks(
 def _available_steps(dataset: Dataset, task: Task) -> tuple[BabySteps | None, list[str]]:
     """The Baby-Steps of a task, aligned if possible; and what is missing, with the command that makes it."""
     try:
-        steps = identified(dataset, task)
+        steps = identify_steps(dataset, task)
     except DataError as missing:
         return None, [f"numbers of Baby-Steps, failures by Baby-Step. {missing}"]
     try:
-        return kept_aligned(dataset, task), []
+        return load_aligned_steps(dataset, task), []
     except DataError as missing:
         return steps, [f"failures by Baby-Step. {missing}"]
 

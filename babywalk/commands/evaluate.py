@@ -1,4 +1,4 @@
-"""Let agents walk tasks, and score what they did."""
+"""Run agents on tasks, and score trajectories."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from babywalk.agents.agent import Agent
 from babywalk.agents.baselines import BASELINES
+from babywalk.assets.pretrained import built_in_models, find_model
 from babywalk.assets.results import write_results
-from babywalk.assets.trained import built_in_models, find_model
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.files import check_folder
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
-from babywalk.evaluation.answers import as_answers, read_answers
-from babywalk.evaluation.comparison import read_comparison
-from babywalk.evaluation.comparison_table import Layout, comparison_table
-from babywalk.evaluation.evaluation import (
+from babywalk.evaluation.comparison import Layout, comparison_table, read_comparison
+from babywalk.evaluation.evaluate import (
     Evaluation,
     by_length,
     check_goals,
@@ -29,13 +28,11 @@ from babywalk.evaluation.evaluation import (
     walk_all,
     walk_steps,
 )
-from babywalk.evaluation.reports import Report
-from babywalk.evaluation.score_table import write_per_instruction
+from babywalk.evaluation.report import Report
+from babywalk.evaluation.result_files import read_trajectories, to_results
+from babywalk.evaluation.tables import write_per_instruction
 from babywalk.instructions.step_episodes import StepEpisodes
-from babywalk.instructions.store import (
-    kept_aligned,
-)
-from babywalk.navigation.trajectories import Agent
+from babywalk.instructions.store import load_aligned_steps
 
 
 def score_results(
@@ -49,11 +46,13 @@ def score_results(
     length: str | None = None,
     per_instruction: Path | None = None,
 ) -> Report:
-    """Check and score the result file of any agent."""
+    """Check and score a result file; with `per_instruction`, write a CSV file with a row per instruction."""
     if per_instruction and per_instruction.resolve() == file.resolve():
-        raise ConfigError(f"{file}: would be written over by the measures. Give --per-instruction another.")
+        raise ConfigError(
+            f"{file}: would be overwritten by the measures. Give --per-instruction another file."
+        )
     loaded = Dataset(folder).task(task, split, seed=seed)
-    found = evaluate(loaded, read_answers(file, loaded))
+    found = evaluate(loaded, read_trajectories(file, loaded))
     if per_instruction:
         write_per_instruction(per_instruction, found)
     return _report(found, seed, per_path, length)
@@ -66,37 +65,35 @@ def evaluate_agent(
     split: str,
     *,
     seed: int = 0,
+    agent_seed: int | None = None,
     per_path: bool = False,
     length: str | None = None,
     trajectories: Path | None = None,
     step_size: int | None = None,
-    agent_seed: int | None = None,
+    device: str = "auto",
 ) -> list[Report]:
-    """Let an agent walk tasks and score it; its trajectories are kept in files of a folder, by `result_file`.
+    """Run an agent on tasks and score it; with `trajectories`, write them to a folder as `result_file` names.
 
-    With `step_size` it is told instructions in steps of about so many characters. `agent_seed` is the seed of an
-    agent that draws, where it is not that of all else. Of a split without goals there is no report, and
-    trajectories alone.
+    `seed` draws the sample and the bootstrap; `agent_seed`, by default the same, is for an agent that acts at
+    random. `step_size` segments instructions into steps of about so many characters. A split without goals
+    gives no report, only trajectories.
     """
     if length:
         check_length(length)
     if trajectories:
         check_folder(trajectories, "Give --trajectories a folder.")
     dataset = Dataset(folder)
-    agent = open_agent(name, dataset, seed if agent_seed is None else agent_seed, step_size)
+    agent = open_agent(
+        name, dataset, seed if agent_seed is None else agent_seed, step_size=step_size, device=device
+    )
     reports = []
-    for loaded in _loaded(dataset, tasks, split, seed, measured=trajectories is None):
-        walked = walk_all(agent, loaded)
+    for task in _load_tasks(dataset, tasks, split, seed, need_goals=trajectories is None):
+        walked = walk_all(agent, task)
         if trajectories:
-            write_results(result_file(trajectories, loaded.name, split), as_answers(walked, loaded))
-        if loaded.walks.has_goals:
-            reports.append(_report(evaluate(loaded, walked), seed, per_path, length))
+            write_results(result_file(trajectories, task.name, split), to_results(walked, task))
+        if task.walks.has_goals:
+            reports.append(_report(evaluate(task, walked), seed, per_path, length))
     return reports
-
-
-def result_file(folder: Path, task: str, split: str) -> Path:
-    """Where trajectories are kept; those of a sample, as "val_unseen:40", do not overwrite those of all."""
-    return folder / f"{task}_{split.replace(':', '_')}.json"
 
 
 def evaluate_single_steps(
@@ -106,60 +103,70 @@ def evaluate_single_steps(
     split: str,
     *,
     seed: int = 0,
+    agent_seed: int | None = None,
     per_path: bool = False,
     length: str | None = None,
-    agent_seed: int | None = None,
+    device: str = "auto",
 ) -> list[Report]:
-    """Let an agent walk each aligned Baby-Step alone, and score it against the expert's stretch of path.
+    """Run an agent on each aligned Baby-Step alone and score it against that part of the expert's path.
 
-    `agent_seed` as in `evaluate_agent`.
+    Each step starts where, and facing as, the expert started it.
     """
     if length:
         check_length(length)
     dataset = Dataset(folder)
-    agent = open_agent(name, dataset, seed if agent_seed is None else agent_seed)
+    agent = open_agent(name, dataset, seed if agent_seed is None else agent_seed, device=device)
     reports = []
-    for loaded in _loaded(dataset, tasks, split, seed, measured=True):
-        single = StepEpisodes.of(kept_aligned(dataset, loaded))
+    for task in _load_tasks(dataset, tasks, split, seed, need_goals=True):
+        single = StepEpisodes.of(load_aligned_steps(dataset, task))
         found = evaluate(single.task, walk_steps(agent, single))
         report = _report(found, seed, per_path, length, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
 
 
-def _loaded(dataset: Dataset, tasks: Sequence[str], split: str, seed: int, *, measured: bool) -> list[Task]:
-    """Tasks to walk; whether what is to be measured has goals is known before anyone walks."""
-    found = [dataset.task(task, split, seed=seed) for task in tasks]
-    for task in found if measured else []:
-        check_goals(task)
-    return found
+def result_file(folder: Path, task: str, split: str) -> Path:
+    """The file of trajectories; a sample such as "val_unseen:40" has a file of its own."""
+    return folder / f"{task}_{split.replace(':', '_')}.json"
 
 
 def compare_results(files: Sequence[Path], layout: Layout, names: Sequence[str] = ()) -> str:
-    """One table of what 'babywalk evaluate --json' said in some files; `names` are labels, one per file."""
+    """One table of the output of 'babywalk evaluate --json' in files; `names` are labels, one per file."""
     return comparison_table(read_comparison(files, names), layout)
 
 
 def submit(results: Path, folder: Path, split: str, file: Path) -> int:
-    """Check trajectories of R2R and write them as the leaderboard reads them; returns how many."""
+    """Check trajectories of R2R and write them in the format of the leaderboard; returns their number."""
     task = Dataset(folder).task("r2r", split)
-    write_results(file, as_answers(read_answers(results, task), task))
+    write_results(file, to_results(read_trajectories(results, task), task))
     return len(task)
 
 
-def open_agent(name: str, dataset: Dataset, seed: int, step_size: int | None = None) -> Agent:
-    """A simple agent by its name, or a learned one by its run or its file."""
+def open_agent(
+    name: str, dataset: Dataset, seed: int, *, step_size: int | None = None, device: str = "auto"
+) -> Agent:
+    """A baseline by name, or a learned agent by its run directory, model file or built-in name."""
     if name in BASELINES:
         if step_size is not None:
-            raise ConfigError(f"Agent {name!r} reads nothing, in steps of any size. Leave out --step-size.")
+            raise ConfigError(f"Agent {name!r} does not read instructions. Leave out --step-size.")
         return BASELINES[name](seed)
     if find_model(name) is None:
-        known = [*BASELINES, *built_in_models(), "a run's directory", "a model's file"]
+        known = [*BASELINES, *built_in_models(), "a run directory", "a model file"]
         raise unknown("Agent", name, known)
-    # Loaded where it is needed: everything else here works without torch.
+    # Imported late: everything else here works without torch.
     from babywalk.commands.follow import load_agent
 
-    return load_agent(Path(name), dataset.folder, step_size=step_size)
+    return load_agent(Path(name), dataset.folder, step_size=step_size, device=device)
+
+
+def _load_tasks(
+    dataset: Dataset, tasks: Sequence[str], split: str, seed: int, *, need_goals: bool
+) -> list[Task]:
+    """The tasks to run on; missing goals are reported before the agent starts."""
+    found = [dataset.task(task, split, seed=seed) for task in tasks]
+    for task in found if need_goals else []:
+        check_goals(task)
+    return found
 
 
 def _report(

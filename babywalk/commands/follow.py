@@ -1,4 +1,4 @@
-"""Load a trained agent, and let it follow a typed instruction."""
+"""Load a trained agent, and follow a typed instruction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import babywalk.common.needs_torch  # noqa: F401
 from babywalk.agents.follow import Followed
 from babywalk.agents.learned import LearnedAgent
-from babywalk.assets.trained import find_model
+from babywalk.assets.pretrained import find_model
 from babywalk.commands.draw import draw_in_house
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
@@ -27,9 +27,10 @@ def follow_instruction(
     instruction: str,
     *,
     picture: Path | None = None,
+    device: str = "auto",
 ) -> Followed:
-    """Let a trained agent follow an instruction; with `picture`, draw where it went."""
-    agent = load_agent(model, folder)
+    """Follow an instruction with a trained agent; with `picture`, draw the trajectory."""
+    agent = load_agent(model, folder, device=device)
     found = agent.follow(house, viewpoint, float(np.radians(degrees)), instruction)
     if picture:
         numbers = agent.dataset.houses.viewpoints(house)
@@ -43,13 +44,20 @@ def follow_instruction(
     return found
 
 
-def load_agent(model: Path, folder: Path | None, *, step_size: int | None = None) -> LearnedAgent:
-    """A trained agent in the houses of a data directory, or of the one that its run was trained on."""
+def load_agent(
+    model: Path,
+    folder: Path | None,
+    *,
+    step_size: int | None = None,
+    device: str = "auto",
+    kernels: str = "auto",
+) -> LearnedAgent:
+    """A trained agent in the houses of a data directory, by default that of its run."""
     if find_model(model) is None:
-        raise ConfigError(f"{model}: is no run and no model. Train one, or check the name.")
+        raise ConfigError(f"{model}: is neither a run nor a model. Train one, or check the name.")
     if folder is None:
         run = run_of(model)
         if run is None:
-            raise ConfigError(f"{model}: does not say which data it belongs to. Name a data directory.")
+            raise ConfigError(f"{model}: does not name the data it was trained on. Give a data directory.")
         folder = read_run_config(run).data
     return LearnedAgent(load_model(model), Dataset(folder), step_size=step_size)

@@ -1,1 +1,1 @@
-"""What every other package may use: arrays, configs, errors, files."""
+"""Used by every other package: ragged arrays, configuration, errors, files, seeding, tables, weights."""

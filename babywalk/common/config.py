@@ -1,7 +1,7 @@
-"""Settings from tables: unknown names and wrong types are refused, all of them at once, with a hint.
+"""Configurations from tables; unknown names and wrong types are all reported at once, with a hint.
 
-A configuration is a frozen dataclass beside the code it configures; this reads one from nested dictionaries,
-as TOML, JSON and `--set a.b=3` give them.
+A configuration is a frozen dataclass beside the code that it configures. A table is a nested dictionary, as
+read from TOML, JSON or `--set a.b=3`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Config = TypeVar("Config")
 
 
 def from_table(kind: type[Config], table: Mapping[str, Any], *, where: str = "the settings") -> Config:
-    """A configuration from a table; what the table leaves out keeps its default."""
+    """A configuration from a table; missing settings keep their defaults."""
     problems: list[str] = []
-    made = _make(kind, table, "", problems)
+    config = _make(kind, table, "", problems)
     if problems:
         raise ConfigError(f"{where}: {' '.join(problems)}")
-    return made  # type: ignore[no-any-return]  # built from the type itself
+    return config  # type: ignore[no-any-return]  # built from the type itself
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """One table over another, field by field."""
+    """The nested tables `base` and `over` merged; where both have a value, that of `over`."""
     result = dict(base)
     for name, value in over.items():
         old = result.get(name)
@@ -40,16 +40,16 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
-    """A table from texts like "imitation.batch=64"; values are JSON, or plain text."""
+    """A table from assignments such as "imitation.batch=64"; values are JSON, or else text."""
     table: dict[str, Any] = {}
     names: list[str] = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ConfigError(f"{text!r} sets nothing. Write NAME=VALUE, as in imitation.batch=64.")
+            raise ConfigError(f"{text!r} is not an assignment. Write NAME=VALUE, as in imitation.batch=64.")
         for other in names:
             if other.startswith(f"{name}.") or name.startswith(f"{other}."):
-                raise ConfigError(f"{other} and {name} cannot both be set: one is a part of the other.")
+                raise ConfigError(f"{other} and {name} cannot both be set: one is part of the other.")
         names.append(name)
         try:
             parsed = json.loads(value)
@@ -63,47 +63,47 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def differing_settings(one: Any, other: Any, *, path: str = "") -> list[str]:
-    """The names, with dots, of the settings in which two configurations of one kind differ."""
+    """The dotted names of the settings in which two configurations of one class differ."""
     found: list[str] = []
     for field in dataclasses.fields(one):
-        mine, theirs, name = getattr(one, field.name), getattr(other, field.name), f"{path}{field.name}"
-        if dataclasses.is_dataclass(mine):
-            found += differing_settings(mine, theirs, path=f"{name}.")
-        elif mine != theirs:
+        first, second, name = getattr(one, field.name), getattr(other, field.name), f"{path}{field.name}"
+        if dataclasses.is_dataclass(first):
+            found += differing_settings(first, second, path=f"{name}.")
+        elif first != second:
             found.append(name)
     return found
 
 
 def check_at_least_one(config: object, *names: str) -> None:
-    """Refuse settings below 1; a name may have dots, here and below."""
+    """Reject settings below 1; names may be dotted, here and in the checks that follow."""
     _check(config, names, lambda value: value >= 1, "at least 1")
 
 
 def check_non_negative(config: object, *names: str) -> None:
-    """Refuse settings below 0, and those that are no number."""
+    """Reject settings that are negative, NaN or infinite."""
     _check(config, names, lambda value: 0 <= value < math.inf, "0 or more")
 
 
 def check_positive(config: object, *names: str) -> None:
-    """Refuse settings that are not above 0, and those that are no number."""
+    """Reject settings that are 0, negative, NaN or infinite."""
     _check(config, names, lambda value: 0 < value < math.inf, "more than 0")
 
 
 def check_fraction_below_one(config: object, *names: str) -> None:
-    """Refuse settings that are no share of a whole, or all of it."""
-    _check(config, names, lambda value: 0 <= value < 1, "a share from 0 to below 1")
+    """Reject settings outside of [0, 1)."""
+    _check(config, names, lambda value: 0 <= value < 1, "a fraction from 0 to below 1")
 
 
 def check_fraction(config: object, *names: str) -> None:
-    """Refuse settings that are no share of a whole; all of it is one."""
-    _check(config, names, lambda value: 0 <= value <= 1, "a share from 0 to 1")
+    """Reject settings outside of [0, 1]."""
+    _check(config, names, lambda value: 0 <= value <= 1, "a fraction from 0 to 1")
 
 
-def _check(config: object, names: Iterable[str], works: Callable[[float], bool], wanted: str) -> None:
+def _check(config: object, names: Iterable[str], valid: Callable[[float], bool], wanted: str) -> None:
     for name in names:
         value = attrgetter(name)(config)
-        if not works(value):
-            raise ConfigError(f"{name} = {value} cannot work. Give {wanted}.")
+        if not valid(value):
+            raise ConfigError(f"{name} = {value} is out of range. Give {wanted}.")
 
 
 def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:
@@ -127,12 +127,12 @@ def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:
     try:
         return kind(**given)
     except ConfigError as error:
-        problems.append(f"{path}{error}")  # a configuration's own messages begin with a setting's name
+        problems.append(f"{path}{error}")  # the message starts with the name of a setting
         return None
 
 
 def _fit(kind: Any, value: Any, path: str, problems: list[str]) -> tuple[bool, Any]:
-    """Whether a value is of a type, and the value as that type."""
+    """Whether a value fits a type, and the converted value."""
     if dataclasses.is_dataclass(kind):
         return (True, _make(kind, value, path, problems)) if isinstance(value, Mapping) else (False, None)
     if get_origin(kind) in (Union, types.UnionType):

@@ -1,4 +1,4 @@
-"""Reading and writing files whole: clear errors in, atomic replacement out."""
+"""Reading files with clear errors, writing them atomically, and locking folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from babywalk.common.errors import ConfigError, DataError
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # what a module that is not there is instead
+    fcntl = None  # type: ignore[assignment]  # stands for the missing module
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,7 +41,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file.") from None
+        raise DataError(f"{path}: file not found.") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
 
@@ -55,7 +55,7 @@ def read_json(path: Path) -> Any:
         whole = text.rstrip().endswith(("]", "}"))
         why = error.msg if whole else "the file ends too early; copy it again"
         raise DataError(f"{path}: line {error.lineno} is not valid JSON ({why}).") from None
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits
         raise DataError(f"{path}: is not valid JSON ({error}).") from None
     except RecursionError:
         raise DataError(f"{path}: the JSON is nested too deeply to be any known format.") from None
@@ -70,9 +70,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """A table of numbers, texts, lists of them and such tables as TOML."""
+    """A nested table of numbers, strings and lists as TOML."""
     plain = {name: value for name, value in table.items() if not isinstance(value, Mapping)}
-    # What JSON writes of such a value is TOML too.
+    # JSON and TOML write such values in the same way.
     lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
     for name, value in table.items():
         if isinstance(value, Mapping):
@@ -82,21 +82,21 @@ def toml_text(table: Mapping[str, Any]) -> str:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A temporary path to write; it takes the place of `path` only if the block succeeds."""
+    """A temporary file to write; it replaces `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise ConfigError(f"{path}: is a folder. Give the name of a file.")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
-        error.filename = str(path)  # what was to be written, not the name beside it
+        error.filename = str(path)  # instead of the temporary name
         raise
     os.close(handle)
     temporary = Path(name)
     try:
         with naming_file_errors(path, temporary):
             yield temporary
-        temporary.chmod(0o666 & ~_umask())  # mkstemp makes private files
+        temporary.chmod(0o666 & ~_umask())  # mkstemp creates private files
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -104,7 +104,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """An empty temporary folder to fill; it takes the place of `path` only if the block succeeds."""
+    """An empty temporary folder to fill; it replaces `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
@@ -122,19 +122,18 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def check_folder(folder: Path, instead: str) -> None:
-    """Refuse a path that cannot become a folder, since a file is there or on the way."""
-    there = next(place for place in (folder, *folder.parents) if place.exists())
-    if not there.is_dir():
-        raise ConfigError(f"{there}: is a file. {instead}")
+def check_folder(folder: Path, hint: str) -> None:
+    """Raise if a folder cannot be created, because it or one of its parents is a file."""
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not existing.is_dir():
+        raise ConfigError(f"{existing}: is a file. {hint}")
 
 
 @contextmanager
 def exclusive_lock(folder: Path) -> Iterator[None]:
-    """A folder, made if it is not there, that no other process works in as long as the block lasts.
+    """Lock a folder, created if needed, against other processes for the duration of the block.
 
-    The system lets go of the lock when a process ends, however it ends. Where there are no such locks, nobody
-    is kept out.
+    The system releases the lock when the process ends, even if it is killed. On Windows nothing is locked.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("a") as lock:
@@ -143,17 +142,14 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise ConfigError(
-                    f"{folder}: another process is at work in it. Wait for its end, or choose another folder."
+                    f"{folder}: another process is using it. Wait until it ends, or choose another folder."
                 ) from None
         yield
 
 
 @contextmanager
 def naming_file_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Errors of writing name the path that was to be written, instead of none or a temporary one.
-
-    Where a disk is full, the system names none.
-    """
+    """Make errors of writing name `path`, instead of a temporary file or, as for a full disk, no file."""
     try:
         yield
     except OSError as error:
@@ -165,13 +161,13 @@ def naming_file_errors(path: Path, temporary: Path | None = None) -> Iterator[No
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace `path` with UTF-8 text, atomically."""
+    """Write UTF-8 text atomically."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_json(path: Path, value: object, *, indent: int | None = 1) -> None:
-    """Replace `path` with a JSON value, atomically."""
+    """Write a JSON value atomically."""
     write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
 
 

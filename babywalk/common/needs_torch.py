@@ -1,4 +1,4 @@
-"""Importing this module fails with a sentence where torch is not installed."""
+"""Import this before torch: it raises a `ConfigError` if torch is not installed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,4 @@ from babywalk.common.errors import ConfigError
 try:
     import torch  # noqa: F401
 except ImportError:
-    raise ConfigError(
-        "Agents that learn need torch. Install it with: pip install 'babywalk[agents]'."
-    ) from None
+    raise ConfigError("Learned agents need torch. Install it with: pip install 'babywalk[agents]'.") from None

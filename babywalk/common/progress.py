@@ -1,4 +1,4 @@
-"""Progress bars: shown on a terminal, after two seconds, on standard error; silent elsewhere."""
+"""Progress bars on standard error, shown only on a terminal and after two seconds, and lines beside them."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 Item = TypeVar("Item")
-_WIDTH = 80  # columns, where a terminal does not tell
-_WORDS_ONLY = "{desc} {n_fmt}/{total_fmt} {elapsed}<{remaining} {rate_fmt}{postfix}"
+_DEFAULT_WIDTH = 80  # columns, if the terminal reports none
+_TEXT_ONLY = "{desc} {n_fmt}/{total_fmt} {elapsed}<{remaining} {rate_fmt}{postfix}"
 
 
 def progress(
     items: Iterable[Item],
-    what: str,
+    label: str,
     *,
     total: int | None = None,
     done: int = 0,
     unit: str = "",
-    words_only: bool = False,
+    text_only: bool = False,
 ) -> tqdm[Item]:
-    """Walk through `items` with a bar labelled `what`; `done` of the total came before them.
+    """Iterate over `items` with a labelled bar; `done` of the total are finished already.
 
-    With `words_only` none is drawn, which leaves a narrow terminal room for a status.
+    With `text_only` no bar is drawn, which leaves space for a status on a narrow terminal.
     """
     return tqdm(
         items,
-        desc=what,
+        desc=label,
         total=total,
         initial=done,
         unit=unit or "it",
         delay=2,
-        bar_format=_WORDS_ONLY if words_only else None,
+        bar_format=_TEXT_ONLY if text_only else None,
         disable=None,
         leave=False,
         **_width(),
@@ -42,21 +42,21 @@ def progress(
 
 
 def _width() -> dict[str, Any]:
-    """That of the terminal as it changes; some say that they have no columns."""
+    """Options that follow the width of the terminal, or set one if it reports 0 columns."""
     try:
         known = os.get_terminal_size(sys.stderr.fileno()).columns > 0
-    except (OSError, ValueError):  # no terminal, or nothing that has a number
+    except (OSError, ValueError):  # not a terminal, or without a file descriptor
         known = True
-    return {"dynamic_ncols": True} if known else {"ncols": _WIDTH}
+    return {"dynamic_ncols": True} if known else {"ncols": _DEFAULT_WIDTH}
 
 
 def log_line(text: str) -> None:
-    """A line for whoever watches, on standard error, that no bar overwrites."""
+    """Print a line to standard error that no progress bar overwrites."""
     tqdm.write(text, file=sys.stderr)
 
 
-def byte_progress(what: str, *, total: int | None, done: int = 0) -> tqdm[Any]:
-    """A bar that counts bytes, to be advanced with `.update(n)`; `done` bytes are there already."""
+def byte_progress(label: str, *, total: int | None, done: int = 0) -> tqdm[Any]:
+    """A bar that counts bytes, advanced with `.update(n)`; `done` bytes are there already."""
     return tqdm(
-        desc=what, total=total, initial=done, unit="B", unit_scale=True, delay=2, disable=None, leave=False
+        desc=label, total=total, initial=done, unit="B", unit_scale=True, delay=2, disable=None, leave=False
     )

@@ -1,4 +1,4 @@
-"""Rows of different lengths as two flat arrays, so that a batch of them is array indexing."""
+"""Ragged arrays: rows of different lengths in two flat arrays, so that a batch of rows is array indexing."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Ragged:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int]]) -> Ragged:
-        """From rows of whole numbers."""
-        kept = [np.asarray(row, dtype=np.int32) for row in rows]
-        values = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int32)
-        return cls(values, starts([len(row) for row in kept]))
+        """From rows of integers."""
+        arrays = [np.asarray(row, dtype=np.int32) for row in rows]
+        values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)
+        return cls(values, starts([len(row) for row in arrays]))
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -34,7 +34,7 @@ class Ragged:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(R,) values in each row."""
+        """(R,) the length of each row."""
         return np.diff(self.start)
 
     @property
@@ -54,7 +54,7 @@ class Ragged:
         return Ragged(self.values[ranges(self.start[:-1][rows], lengths, start)], start)
 
     def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows (D,) that differ, each where it first comes, and which of these each row (R,) equals."""
+        """(D,) the first row of each group of equal rows, and (R,) the group of each row."""
         known: dict[bytes, int] = {}
         bounds = zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True)
         which = [known.setdefault(self.values[i:j].tobytes(), len(known)) for i, j in bounds]
@@ -62,7 +62,7 @@ class Ragged:
         return np.unique(found, return_index=True)[1], found
 
     def padded(self, fill: int = -1) -> NDArray[np.int32]:
-        """(R, longest) all rows, filled up at the end."""
+        """(R, longest) all rows, padded at the end with `fill`."""
         lengths = self.lengths
         columns = np.arange(lengths.max(initial=0))
         table = np.full((len(self), len(columns)), fill, dtype=np.int32)
@@ -71,7 +71,7 @@ class Ragged:
 
 
 def concat_within_rows(pieces: Sequence[Ragged]) -> Ragged:
-    """Row i of the result is row i of every piece, joined in order."""
+    """Row i of the result joins row i of every piece, in order."""
     lengths = np.stack([piece.lengths for piece in pieces])
     start = starts(lengths.sum(axis=0))
     values = np.empty(int(start[-1]), dtype=np.int32)
@@ -89,14 +89,14 @@ def concat_rows(pieces: Sequence[Ragged]) -> Ragged:
 
 
 def starts(lengths: Sequence[int] | Integers) -> NDArray[np.int64]:
-    """(R + 1,) where each row begins in a flat array, and at the end its size."""
+    """(R + 1,) the start of each row in a flat array, followed by the size of the array."""
     start = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=start[1:])
     return start
 
 
 def ranges(first: Integers, lengths: Integers, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """The runs first[i], first[i] + 1, ... of the given lengths, one after another."""
+    """The ranges first[i], first[i] + 1, ... of the given lengths, concatenated."""
     begin = starts(lengths) if start is None else start
     run: NDArray[np.int64] = np.repeat(first - begin[:-1], lengths)
     run += np.arange(begin[-1])

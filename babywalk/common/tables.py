@@ -1,4 +1,4 @@
-"""Tables as text, with numbers to the right and names to the left, and as Markdown."""
+"""Tables as plain text and as Markdown, and byte counts as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The same for a document."""
+    """A Markdown table."""
     lines = [
         "|" + "".join(f" {escaped} |" if (escaped := cell.replace("|", "\\|")) else " |" for cell in line)
         for line in (header, *rows)
@@ -29,7 +29,7 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def format_bytes(count: float) -> str:
-    """A number of bytes for people."""
+    """A number of bytes with a unit, as in 1.5 KB."""
     for unit in ("B", "KB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"

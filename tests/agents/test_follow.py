@@ -103,7 +103,7 @@ def test_what_cannot_be_followed(run: Path, segmented_dollhouse: Path) -> None:
 
 
 def test_what_cannot_be_loaded(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nobody: is no run and no model"):
+    with pytest.raises(ConfigError, match="nobody: is neither a run nor a model"):
         babywalk.load(run / "nobody")
     with pytest.raises(ConfigError, match=r"The model None is no path\. Give a run's directory"):
         babywalk.load(None)  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def test_what_cannot_be_loaded(run: Path, tmp_path: Path) -> None:
         babywalk.load(run, 3)  # type: ignore[arg-type]
     alone = tmp_path / "model.safetensors"
     shutil.copy(run / "model.safetensors", alone)
-    with pytest.raises(ConfigError, match="does not say which data it belongs to"):
+    with pytest.raises(ConfigError, match="does not name the data it was trained on"):
         babywalk.load(alone)
 
 
@@ -150,8 +150,8 @@ def test_what_is_not_understood_is_told(
     assert found.unread == (("past", "zebras", "zebras", "gnus", "!"),)
     assert main(["follow", str(run), "--house", "dollhouse_001", "--viewpoint", start, text]) == 0
     told = capsys.readouterr().out
-    assert "Step 1 is longer than the agent reads: its last 5 words are left out.\n" in told
-    assert "Not known to the agent: zebras, gnus.\n" in told
+    assert "Step 1 is too long: its last 5 words are ignored.\n" in told
+    assert "Words not in the vocabulary: zebras, gnus.\n" in told
 
 
 def test_a_heading_on_the_command_line_is_in_degrees(
@@ -166,7 +166,7 @@ def test_a_heading_on_the_command_line_is_in_degrees(
             main([*command, heading])
         assert end.value.code == 2
         assert capsys.readouterr().err == (
-            f"babywalk: argument --heading: '{heading}' is no heading; give degrees from -360 to 360. "
+            f"babywalk: argument --heading: '{heading}' is not a heading; give degrees from -360 to 360. "
             "Try 'babywalk follow --help'.\n"
         )
 

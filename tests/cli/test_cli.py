@@ -1,4 +1,4 @@
-"""The command line as a person or a program uses it."""
+"""The commands, as called from a shell."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from babywalk.agents.presets import PRESETS
 from babywalk.cli import main
+from babywalk.training.presets import PRESETS
 
 
 def run(*arguments: object) -> int:
@@ -37,7 +37,9 @@ COMMANDS = [
     ["data", "segment"],
     ["data", "landmarks"],
     ["data", "align"],
+    ["data", "augment"],
     ["segment"],
+    ["agents"],
     ["train"],
     ["curves"],
     ["publish"],
@@ -57,7 +59,7 @@ def test_every_command_has_help_with_an_example(
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "expected"),
     [
         (
             "follow",
@@ -67,19 +69,21 @@ def test_every_command_has_help_with_an_example(
         ("train", list(PRESETS)),
     ],
 )
-def test_help_tells_what_there_is(command: str, told: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_choices(
+    command: str, expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         main([command, "--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert [words for words in told if words not in text] == []
+    assert [words for words in expected if words not in text] == []
 
 
-def test_a_task_named_twice_is_walked_once(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_duplicate_task_is_evaluated_once(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("evaluate", "stop", "--data", dollhouse, "--tasks", "r2r, r2r", "--split", "val_seen:3") == 0
     assert "\nInstructions: 3 of r2r val_seen. PL" in capsys.readouterr().out
 
 
-def test_a_sample_does_not_overwrite_the_walks_of_all(
+def test_trajectories_of_a_sample_have_a_file_of_their_own(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for split in ("val_seen", "val_seen:3"):
@@ -93,17 +97,17 @@ def test_a_sample_does_not_overwrite_the_walks_of_all(
     assert run(*base, "val_seen:3") == 0
 
 
-@pytest.mark.parametrize(("task", "on"), [("r2r", "r2r"), ("r6r", "r2r,r6r")])
-def test_after_training_the_next_command_has_the_task(
-    task: str, on: str, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("task", "tasks"), [("r2r", "r2r"), ("r6r", "r2r,r6r")])
+def test_train_suggests_to_evaluate_on_its_task(
+    task: str, tasks: str, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     little = ["imitation.iterations=1", "imitation.batch=2", "reinforce.lectures=0", "validate_on=val_seen:2"]
     base = ["train", "seq2seq", "--data", segmented_dollhouse, "--run", tmp_path / "run", "--preset", "tiny"]
     assert run(*base, "--task", task, "--set", *little, "threads=1") == 0
-    assert f" --tasks {on} --split val_unseen\n" in capsys.readouterr().out
+    assert f" --tasks {tasks} --split val_unseen\n" in capsys.readouterr().out
 
 
-def test_stats_for_people_and_for_programs(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stats_prints_a_table_or_json(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("data", "stats", "--data", dollhouse) == 0
     text = capsys.readouterr().out
     assert "train instructions" in text
@@ -114,12 +118,12 @@ def test_stats_for_people_and_for_programs(dollhouse: Path, capsys: pytest.Captu
     assert {row["task"] for row in found["tasks"]} == {"r2r", "r4r", "r6r", "r8r"}
 
 
-def test_stats_with_a_figure(dollhouse: Path, tmp_path: Path) -> None:
+def test_stats_writes_a_figure(dollhouse: Path, tmp_path: Path) -> None:
     assert run("data", "stats", "--data", dollhouse, "--figure", tmp_path / "f.png") == 0
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_raw_files_come_in_by_the_same_command_as_real_ones(
+def test_importing_the_raw_dollhouse_gives_the_same_files(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raw, data = dollhouse / "raw", tmp_path / "data"
@@ -131,14 +135,12 @@ def test_raw_files_come_in_by_the_same_command_as_real_ones(
     assert run("data", "verify", data) == 0
     text = capsys.readouterr().out
     assert "features objects: names" in text
-    assert "Every file is as its manifest says." in text
+    assert "All files match their manifests." in text
     for file in ("r2r/R2R_train.json", "features/objects/views.npy"):
         assert (data / file).read_bytes() == (dollhouse / file).read_bytes()
 
 
-def test_export_and_score_and_draw(
-    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_export_score_and_draw(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = ["--data", dollhouse]
     assert run("data", "export", "r4r", *data, "--split", "val_seen", tmp_path / "r4r.json") == 0
     exported = json.loads((tmp_path / "r4r.json").read_text())
@@ -182,7 +184,7 @@ def test_submit_adds_headings(dollhouse: Path, tmp_path: Path) -> None:
     assert elevation == 0
 
 
-def test_segment_marks_landmarks_and_takes_other_lists(capsys: pytest.CaptureFixture[str]) -> None:
+def test_segment_marks_landmarks_and_accepts_other_word_lists(capsys: pytest.CaptureFixture[str]) -> None:
     text = "Walk past the couch. Climb the stairs."
     assert run("segment", text) == 0
     assert "landmarks: couch; verbs: walk" in capsys.readouterr().out
@@ -196,7 +198,7 @@ def test_segment_marks_landmarks_and_takes_other_lists(capsys: pytest.CaptureFix
 
 
 @pytest.mark.slow
-def test_landmarks_and_alignment_are_learned_kept_and_compared(
+def test_landmarks_and_alignment_are_learned_stored_and_compared(
     segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = tmp_path / "data"
@@ -213,10 +215,10 @@ def test_landmarks_and_alignment_are_learned_kept_and_compared(
     for method in ("paper", "proportional"):
         assert run("data", "align", "r2r", "--data", data, "--method", method) == 0
     assert run("data", "align", "--data", data) == 2
-    assert "Say what to align" in capsys.readouterr().err
+    assert "No task is given" in capsys.readouterr().err
 
 
-def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fetch_lists_the_assets(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("data", "fetch") == 0
     text = capsys.readouterr().out
     for name in ("connectivity", "r2r", "boxes", "resnet-imagenet", "semantic-features"):
@@ -238,7 +240,7 @@ def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
         (["data", "dollhouse", "{tmp}/new", "--houses", "1"], "houses"),
         (["data", "dollhouse", "{tmp}/new", "--houses", "x"], "invalid int value: 'x'"),
         (["data", "dollhouse", "{data}"], "is not empty. Give a new folder for the Dollhouse."),
-        (["data", "import"], "Say where the data go: babywalk data import ... DIR."),
+        (["data", "import"], "No data directory is given: babywalk data import ... DIR."),
         (["data", "import", "{tmp}/new"], "A new data directory needs --connectivity and --r2r."),
         (["data", "import", "--r2r", "{tmp}", "--connectivity", "{tmp}", "{tmp}/new"], "has no file named"),
         (["data", "build", "r5r", "--data", "{data}"], "Task 'r5r' is not known. Did you mean"),
@@ -251,10 +253,10 @@ def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
             ["evaluate", "bert", "--data", "{data}", "--split", "test"],
             "'bert' is not known.",
         ),
-        (["evaluate", "stop", "--data", "{data}", "--split", "test"], "has no goals to measure"),
+        (["evaluate", "stop", "--data", "{data}", "--split", "test"], "has no goals to score"),
         (
             ["evaluate", "stop", "--data", "{data}", "--split", "train", "--seeds", "0"],
-            "at least 1",
+            "argument --seeds: '0' is out of range; give a whole number from 1.",
         ),
         (
             ["evaluate", "--data", "{data}", "--split", "test"],
@@ -264,7 +266,7 @@ def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
             ["evaluate", "stop", "--agent", "random", "--data", "{data}", "--split", "test"],
             "The agent is given twice: 'stop', and --agent 'random'. Give it once.",
         ),
-        (["score", "{tmp}/none.json", "--data", "{data}", "--split", "train"], "there is no such file."),
+        (["score", "{tmp}/none.json", "--data", "{data}", "--split", "train"], "file not found."),
         (
             ["follow", "r", "--house", "h", "--viewpoint", "v", "Exit", "the", "kitchen"],
             "unrecognized arguments: the kitchen; put the text in quotes. Try 'babywalk follow --help'.",
@@ -279,12 +281,12 @@ def test_fetch_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
             f"{__file__}: is a file. Give --run a new folder, or that of a run with --resume.",
         ),
         (["train", "babywalk", "--data", "{data}", "--run", f"{__file__}/run"], f"{__file__}: is a file."),
-        (["draw", "x.png", "--data", "{data}"], "Say what to draw: --house SCAN, or --episode ID"),
+        (["draw", "x.png", "--data", "{data}"], "Nothing to draw. Give --house SCAN, or --episode ID"),
         (["draw", "x.png", "--data", "{data}", "--house", "castle"], "House 'castle' is not known."),
         (["draw", "x.png", "--data", "{data}", "--episode", "0_99"], "is not known."),
     ],
 )
-def test_a_mistake_is_answered_with_one_sentence(
+def test_an_error_is_one_line_and_leaves_no_files(
     arguments: list[str],
     message: str,
     dollhouse: Path,
@@ -296,16 +298,16 @@ def test_a_mistake_is_answered_with_one_sentence(
         code = main(filled)
     except SystemExit as end:
         code = int(end.code or 0)
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     assert code == 2
-    assert message in told.err
-    assert told.err.startswith("babywalk: ")
-    assert told.err.count("\n") == 1
-    assert "Traceback" not in told.err
-    assert not list(tmp_path.iterdir())  # nothing half-written
+    assert message in output.err
+    assert output.err.startswith("babywalk: ")
+    assert output.err.count("\n") == 1
+    assert "Traceback" not in output.err
+    assert not list(tmp_path.iterdir())  # no partial output
 
 
-def test_single_baby_steps(
+def test_evaluate_single_baby_steps(
     aligned_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = ["evaluate", "--data", aligned_dollhouse, "--tasks", "r4r", "--baby-steps"]
@@ -324,42 +326,43 @@ def test_single_baby_steps(
             "the Baby-Steps of r4r val_unseen are not aligned with their paths. "
             f"Run 'babywalk data align r4r --data {aligned_dollhouse} --splits val_unseen'.",
         ),
-        (["--split", "val_seen", "--trajectories", tmp_path], "keeps walks of whole instructions"),
+        (["--split", "val_seen", "--trajectories", tmp_path], "--trajectories are of whole instructions"),
     ):
         assert run(*base, "--agent", "stop", *extra) == 2
         assert message in capsys.readouterr().err
 
 
-def test_seeds_walk_the_same_instructions(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One who draws nothing does alike with all of them, also on a sample."""
+def test_all_seeds_share_one_sample_of_instructions(
+    dollhouse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     base = ["evaluate", "stop", "--data", dollhouse, "--split", "val_unseen:5", "--seeds", "3"]
     assert run(*base, "--json") == 0
     first, *others = json.loads(capsys.readouterr().out).values()
     assert len(others) == 2
     assert others == [first, first]
     assert run(*base, "--trajectories", "walks") == 2
-    assert "--trajectories keeps the walks of one seed. Leave out --seeds" in capsys.readouterr().err
+    assert "--trajectories are of one seed. Leave out --seeds" in capsys.readouterr().err
 
 
-def test_a_split_without_goals_is_walked_for_the_leaderboard(
+def test_a_split_without_goals_gives_trajectories_to_submit(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     walks = tmp_path / "walks"
     assert run("evaluate", "random", "--data", dollhouse, "--split", "test", "--trajectories", walks) == 0
-    said = capsys.readouterr().out
-    assert "test has no goals to measure against; trajectories are in" in said
-    assert f"Next: babywalk submit {walks / 'r2r_test.json'} --data {dollhouse} submission.json" in said
+    output = capsys.readouterr().out
+    assert "test has no goals to score against; the trajectories are in" in output
+    assert f"Next: babywalk submit {walks / 'r2r_test.json'} --data {dollhouse} submission.json" in output
     assert run("submit", walks / "r2r_test.json", "--data", dollhouse, tmp_path / "submission.json") == 0
     assert json.loads((tmp_path / "submission.json").read_text())
 
 
-def test_results_side_by_side(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_compares_results(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     base = ["--data", dollhouse, "--split", "val_unseen:10", "--json"]
-    said = {"stop": ["--tasks", "r2r,r4r"], "random": ["--tasks", "r4r", "--seeds", "2"]}
-    for agent, more in said.items():
+    agents = {"stop": ["--tasks", "r2r,r4r"], "random": ["--tasks", "r4r", "--seeds", "2"]}
+    for agent, more in agents.items():
         assert run("evaluate", agent, *base, *more) == 0
         (tmp_path / f"{agent}.json").write_text(capsys.readouterr().out)
-    files = [tmp_path / f"{agent}.json" for agent in said]
+    files = [tmp_path / f"{agent}.json" for agent in agents]
     assert run("table", *files, "--paper", "r4r", "--measures", "PL,SR", "--name", "A", "B") == 0
     groups, names, stop, random, rule, *_ = capsys.readouterr().out.splitlines()
     assert groups.split() == ["R2R", "R4R"]
@@ -372,7 +375,7 @@ def test_results_side_by_side(dollhouse: Path, tmp_path: Path, capsys: pytest.Ca
         "| | R2R SR | R2R CLS | R2R nDTW | R2R SDTW | R2R 95 % | R4R SR |"
     )
     for arguments, message in (
-        ([tmp_path / "none.json"], "there is no such file."),
+        ([tmp_path / "none.json"], "file not found."),
         ([*files, "--measures", "SR,SDWT"], "Measure 'SDWT' is not known. Did you mean 'SDTW'?"),
         ([*files, "--paper", "r5r"], "Task 'r5r' is not known."),
         ([*files, "--name", "A"], "There are 1 names for 2 files."),
@@ -382,7 +385,7 @@ def test_results_side_by_side(dollhouse: Path, tmp_path: Path, capsys: pytest.Ca
         assert message in capsys.readouterr().err
 
 
-def test_malformed_results_are_told_apart(
+def test_truncated_results_are_reported(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "r.json").write_text('[{"instr_id": "1_0", "traj')
@@ -390,15 +393,17 @@ def test_malformed_results_are_told_apart(
     assert "line 1 is not valid JSON (the file ends too early; copy it again)" in capsys.readouterr().err
 
 
-def test_damage_is_found(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_reports_a_missing_file(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     data = tmp_path / "data"
     shutil.copytree(dollhouse, data, ignore=shutil.ignore_patterns("raw", "features"))
     (data / "r2r" / "R2R_train.json").unlink()
     assert run("data", "verify", data) == 2
-    assert "1 files are not as their manifests say: r2r/R2R_train.json is missing." in capsys.readouterr().err
+    assert "1 files differ from their manifests: r2r/R2R_train.json is missing." in capsys.readouterr().err
 
 
-def test_a_failed_import_leaves_nothing(dollhouse: Path, tmp_path: Path) -> None:
+def test_a_failed_import_leaves_no_files(dollhouse: Path, tmp_path: Path) -> None:
     raw = tmp_path / "raw"
     shutil.copytree(dollhouse / "raw" / "connectivity", raw / "connectivity")
     (raw / "R2R").mkdir()
@@ -411,8 +416,7 @@ def test_a_failed_import_leaves_nothing(dollhouse: Path, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
-def test_as_a_program(dollhouse: Path) -> None:
-    """A process of its own: no progress bar where output is not a terminal, and a closed pipe is no error."""
+def test_a_process_prints_no_progress_bar_and_survives_a_closed_pipe(dollhouse: Path) -> None:
     command = [sys.executable, "-m", "babywalk", "data", "stats", "--data", str(dollhouse)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
@@ -423,7 +427,7 @@ def test_as_a_program(dollhouse: Path) -> None:
     assert closed.stdout.startswith("4 houses")
 
 
-def test_a_full_disk_gets_a_hint(
+def test_a_full_disk_is_reported_with_a_hint(
     dollhouse: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from babywalk.commands import data
@@ -435,33 +439,33 @@ def test_a_full_disk_gets_a_hint(
     assert run("data", "stats", "--data", dollhouse) == 2
     assert capsys.readouterr().err == (
         "babywalk: data/x: No space left on device. "
-        "Make room, then go on; what was there before is as it was.\n"
+        "Free some space and try again; existing files are unchanged.\n"
     )
 
 
-def test_what_says_the_same_twice(
+def test_a_setting_given_twice_is_an_error(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = ["train", "babywalk", "--data", dollhouse, "--run", tmp_path / "run"]
     assert run(*base, "--task", "r4r", "--set", "task=r2r") == 2
-    assert "--task and --set task=... say the same thing. Give one of them." in capsys.readouterr().err
+    assert "--task and --set task=... set the same thing. Give one of them." in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
-def test_results_are_not_written_over_by_their_measures(
+def test_score_does_not_overwrite_its_input(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = ["--data", dollhouse, "--split", "val_unseen:5"]
     assert run("evaluate", "stop", *base, "--trajectories", tmp_path) == 0
-    assert f"The walks are in {tmp_path}" in capsys.readouterr().out
+    assert f"The trajectories are in {tmp_path}" in capsys.readouterr().out
     walks = tmp_path / "r2r_val_unseen_5.json"
     before = walks.read_bytes()
     assert run("score", walks, *base, "--task", "r2r", "--per-instruction", walks) == 2
-    assert "would be written over by the measures" in capsys.readouterr().err
+    assert "would be overwritten by the measures" in capsys.readouterr().err
     assert walks.read_bytes() == before
 
 
-def test_a_folder_is_no_file_to_write(
+def test_a_folder_as_output_file_is_an_error(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("data", "export", "r2r", "--data", dollhouse, "--split", "val_seen", tmp_path) == 2
@@ -474,7 +478,7 @@ def test_a_split_without_goals_has_no_long_tasks(dollhouse: Path, capsys: pytest
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("[...] can't allocate memory: you tried")])
-def test_too_little_memory_is_told(
+def test_out_of_memory_is_reported(
     error: Exception, dollhouse: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def too_much(*_: object, **__: object) -> None:
@@ -482,15 +486,15 @@ def test_too_little_memory_is_told(
 
     monkeypatch.setattr("babywalk.commands.data.data_statistics", too_much)
     assert run("data", "stats", "--data", dollhouse) == 2
-    assert "There is not enough memory for this." in capsys.readouterr().err
+    assert "Out of memory." in capsys.readouterr().err
 
 
-def test_streams_that_are_closed_or_know_few_characters(dollhouse: Path) -> None:
+def test_closed_streams_and_limited_encodings_are_handled(dollhouse: Path) -> None:
     command = f"{sys.executable} -m babywalk data stats --data {dollhouse}"
     closed = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, check=False)
     assert (closed.returncode, closed.stderr) == (0, "")
     strange = [sys.executable, "-m", "babywalk", "data", "stats", "--data", "日本語"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    told = subprocess.run(strange, capture_output=True, text=True, check=False, env=environment)
-    assert told.returncode == 2
-    assert told.stderr.startswith("babywalk: \\u65e5")
+    failed = subprocess.run(strange, capture_output=True, text=True, check=False, env=environment)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("babywalk: \\u65e5")

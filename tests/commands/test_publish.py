@@ -187,7 +187,7 @@ def test_data_with_another_vocabulary_are_rejected(run: Path, tmp_path: Path) ->
 
 def test_published_weights_need_a_data_directory(run: Path, tmp_path: Path) -> None:
     publish(run, tmp_path / "w")
-    with pytest.raises(ConfigError, match="does not say which data it belongs to"):
+    with pytest.raises(ConfigError, match="does not name the data it was trained on"):
         babywalk.load(tmp_path / "w")
 
 

@@ -1,22 +1,22 @@
-"""How errors are worded."""
+"""Wording of errors."""
 
 from __future__ import annotations
 
 from babywalk.common.errors import shortlist, unknown
 
 
-def test_an_unknown_name_comes_with_the_nearest_and_the_choice() -> None:
+def test_an_unknown_name_is_reported_with_the_closest_and_all_choices() -> None:
     assert str(unknown("Policy", "seq2sek", ["seq2seq", "babywalk"])) == (
         "Policy 'seq2sek' is not known. Did you mean 'seq2seq'? Choose from: seq2seq, babywalk."
     )
 
 
-def test_an_unknown_name_near_to_none() -> None:
+def test_an_unknown_name_without_a_close_one() -> None:
     assert str(unknown("Split", "x", ["train"])) == "Split 'x' is not known. Choose from: train."
     assert str(unknown("Split", "x", [])) == "Split 'x' is not known. Choose from: (none)."
 
 
-def test_of_many_names_some_are_listed() -> None:
+def test_many_choices_are_shortened() -> None:
     names = [f"d001-v{number:03}" for number in range(64)]
     assert str(unknown("Viewpoint", "d001-v63", names)) == (
         f"Viewpoint 'd001-v63' is not known. Did you mean 'd001-v063'? "
@@ -24,11 +24,11 @@ def test_of_many_names_some_are_listed() -> None:
     )
 
 
-def test_what_is_no_name_at_all() -> None:
+def test_a_name_that_is_not_a_string() -> None:
     assert str(unknown("Viewpoint", 5, ["a"])) == "Viewpoint 5 is not known. Choose from: a."
 
 
-def test_few_counts_what_it_leaves_out() -> None:
+def test_shortlist_counts_the_omitted_items() -> None:
     assert shortlist([]) == ""
     assert shortlist(["a", 2, "c"]) == "a, 2, c"
     assert shortlist("abcde") == "a, b, c and 2 more"

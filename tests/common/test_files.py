@@ -1,4 +1,4 @@
-"""Files are read with clear errors and replaced whole or not at all."""
+"""Reading with clear errors, and atomic writing."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from babywalk.common.files import (
 )
 
 
-def test_text_round_trip_makes_folders_and_keeps_line_ends(tmp_path: Path) -> None:
+def test_text_round_trip_creates_folders_and_keeps_line_ends(tmp_path: Path) -> None:
     file = tmp_path / "new" / "folder" / "é.txt"
     write_text(file, "Grüße\nzwei\r\n")
     assert read_text(file) == "Grüße\nzwei\r\n"
     assert [path.name for path in file.parent.iterdir()] == ["é.txt"]
 
 
-def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=re.escape(f"{tmp_path / 'no'}: there is no such file.")):
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=re.escape(f"{tmp_path / 'no'}: file not found.")):
         read_text(tmp_path / "no")
 
 
-def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
+def test_reading_a_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=re.escape(f"{tmp_path}: cannot be read (")):
         read_text(tmp_path)
 
 
-def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "latin.txt"
     file.write_bytes(b"caf\xe9")
     with pytest.raises(DataError, match=re.escape(f"{file}: byte 3 is not UTF-8 text.")):
@@ -55,7 +55,7 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
         ("[" * 100_000, "the JSON is nested too deeply to be any known format."),
     ],
 )
-def test_broken_json(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_json_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "broken.json"
     file.write_text(text)
     with pytest.raises(DataError, match=re.escape(f"{file}: {message}")):
@@ -67,7 +67,7 @@ def test_json_round_trip(tmp_path: Path) -> None:
     assert read_json(tmp_path / "a.json") == {"ü": [1, 2.5, None]}
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path: Path) -> None:
     file = tmp_path / "kept.txt"
     write_text(file, "old")
     with pytest.raises(UnicodeEncodeError):
@@ -76,8 +76,8 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_a_written_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no file modes")
+def test_a_written_file_has_the_usual_permissions(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
     write_text(tmp_path / "ours", "")
     assert stat.S_IMODE((tmp_path / "ours").stat().st_mode) == stat.S_IMODE(
@@ -85,7 +85,7 @@ def test_a_written_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
+def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     for name in ("first", "second"):
         with atomic_folder(folder) as temporary:
@@ -94,7 +94,7 @@ def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_a_failed_folder_leaves_the_old_one_and_no_litter(tmp_path: Path) -> None:
+def test_a_failed_folder_keeps_the_old_one_and_leaves_no_other(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "old").touch()
@@ -108,10 +108,9 @@ def full_disk(file: Path | None = None) -> OSError:
     return OSError(errno.ENOSPC, "No space left on device", None if file is None else str(file))
 
 
-def test_errors_of_writing_name_what_was_to_be_written(tmp_path: Path) -> None:
-    """The system names no file where the disk is full; a temporary name would help nobody."""
+def test_errors_of_writing_name_the_target(tmp_path: Path) -> None:
     path = tmp_path / "data"
-    with pytest.raises(OSError, match="No space") as nameless, atomic_write(path):
+    with pytest.raises(OSError, match="No space") as unnamed, atomic_write(path):
         raise full_disk()
     with pytest.raises(OSError, match="No space") as of_file, atomic_write(path) as temporary:
         raise full_disk(temporary)
@@ -119,7 +118,7 @@ def test_errors_of_writing_name_what_was_to_be_written(tmp_path: Path) -> None:
         raise full_disk(temporary / "inner")
     with pytest.raises(OSError, match="No space") as elsewhere, atomic_folder(path):
         raise full_disk(tmp_path / "other")
-    assert [Path(caught.value.filename) for caught in (nameless, of_file)] == [path, path]
+    assert [Path(caught.value.filename) for caught in (unnamed, of_file)] == [path, path]
     assert Path(inside.value.filename) == path / "inner"
     assert Path(elsewhere.value.filename) == tmp_path / "other"
     assert not path.exists()

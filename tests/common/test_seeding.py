@@ -3,7 +3,7 @@ from __future__ import annotations
 from babywalk.common.seeding import generator
 
 
-def test_a_draw_depends_on_seed_and_purpose_alone() -> None:
+def test_a_draw_depends_only_on_seed_and_purpose() -> None:
     draw = generator(3, "paths", "house 1").integers(1000, size=5)
     generator(3, "other").integers(1000, size=100)
     assert generator(3, "paths", "house 1").integers(1000, size=5).tolist() == draw.tolist()
