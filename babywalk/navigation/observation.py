@@ -31,13 +31,13 @@ class Observer:
 
     world: World
     views_table: Array  # (N, 36, D) float32 or float16
-    ahead_table: Array | None  # (N, D) the panorama of a candidate's viewpoint; None without look-ahead
+    panorama_table: Array | None  # (N, D) the panorama of a candidate's viewpoint; None without look-ahead
     orientation_table: Array  # (12, 36, 128) the orientation of each view, for each column faced
 
     @classmethod
     def of(cls, world: World, features: ViewFeatures) -> Observer:
         """From memory-mapped features; nothing is copied where the spec names one block of one source."""
-        return cls.over(world, features.views_table(), features.ahead_table() if features.lookahead else None)
+        return cls.over(world, features.views_table(), features.panorama_table() if features.lookahead else None)
 
     @classmethod
     def over(cls, world: World, views: Array, ahead: Array | None = None) -> Observer:
@@ -57,14 +57,14 @@ class Observer:
     @property
     def candidate_width(self) -> int:
         """Dimensions of one candidate: those of a view, and D more with look-ahead."""
-        return self.view_width + (0 if self.ahead_table is None else int(self.ahead_table.shape[1]))
+        return self.view_width + (0 if self.panorama_table is None else int(self.panorama_table.shape[1]))
 
     def to(self, device: Any) -> Observer:
         """The same as torch tensors on a device; memory-mapped features are read into its memory."""
         return Observer(
             world=self.world.to(device),
             views_table=to_device(self.views_table, device),
-            ahead_table=None if self.ahead_table is None else to_device(self.ahead_table, device),
+            panorama_table=None if self.panorama_table is None else to_device(self.panorama_table, device),
             orientation_table=to_device(self.orientation_table, device),
         )
 
@@ -72,8 +72,8 @@ class Observer:
         """The same with all features multiplied by `gain`; directions are unchanged."""
         if gain == 1.0:
             return self
-        ahead = None if self.ahead_table is None else self.ahead_table * gain
-        return replace(self, views_table=self.views_table * gain, ahead_table=ahead)
+        ahead = None if self.panorama_table is None else self.panorama_table * gain
+        return replace(self, views_table=self.views_table * gain, panorama_table=ahead)
 
     def mirrored(self) -> Observer:
         """The observer of the mirror images of all houses, with the same features."""
@@ -114,6 +114,6 @@ class Observer:
         candidates = empty((len(actions), self.candidate_width), like=table)
         candidates[:, :width] = cells(self.views_table, poses.viewpoint, view)
         candidates[:, width : self.view_width] = library.tile(world.direction(poses, actions), (1, TILES))
-        if self.ahead_table is not None:
-            candidates[:, self.view_width :] = rows(self.ahead_table, world.target[poses.viewpoint, actions])
+        if self.panorama_table is not None:
+            candidates[:, self.view_width :] = rows(self.panorama_table, world.target[poses.viewpoint, actions])
         return candidates
