@@ -1,1 +1,1 @@
-"""Baby-Steps: instructions cut into short ones, each aligned with its stretch of the path."""
+"""Baby-Steps: instructions segmented into short ones, each aligned with its part of the path."""

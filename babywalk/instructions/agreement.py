@@ -1,4 +1,4 @@
-"""How far our steps agree with sub-instructions that people, or the Dollhouse's narrator, marked."""
+"""Agreement of our steps with annotated sub-instructions, of people or of the Dollhouse's narrator."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from babywalk.assets.tokens import tokenise
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Boundaries between steps, told by the words before them; the ends of a text are none."""
+    """Counts of boundaries between steps, at equal numbers of words; the end of a text is not a boundary."""
 
     texts: int  # compared
-    left_out: int  # whose marked words are not those of the text
+    left_out: int  # texts whose annotated words differ from the text
     ours: int
     theirs: int
     both: int
 
     @property
     def precision(self) -> float:
-        """The share of our boundaries that are also theirs."""
+        """The fraction of our boundaries that are annotated."""
         return self.both / max(1, self.ours)
 
     @property
     def recall(self) -> float:
-        """The share of their boundaries that are also ours."""
+        """The fraction of annotated boundaries that are ours."""
         return self.both / max(1, self.theirs)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both."""
+        """The harmonic mean of precision and recall."""
         return 2 * self.both / max(1, self.ours + self.theirs)
 
 
-def agreement(marked: Sequence[FineGrainedWalk], steps: Iterable[Sequence[str]]) -> Agreement:
-    """Compare with the steps of every instruction of the same walks, in their order."""
+def agreement(annotated: Sequence[FineGrainedWalk], steps: Iterable[Sequence[str]]) -> Agreement:
+    """Compare with our steps of every instruction of the same walks, in the same order."""
     texts = left_out = ours = theirs = both = 0
-    cut = iter(steps)
-    for walk in marked:
-        told = [*walk.steps, *[()] * (len(walk.walk.instructions) - len(walk.steps))]
-        for pieces in told:
-            own = _bounds([tokenise(step) for step in next(cut)])
+    own_steps = iter(steps)
+    for walk in annotated:
+        missing = len(walk.walk.instructions) - len(walk.steps)
+        for pieces in [*walk.steps, *[()] * missing]:
+            own = _bounds([tokenise(step) for step in next(own_steps)])
             if not pieces:
                 continue
             their = _bounds([piece.words for piece in pieces])
@@ -58,5 +58,5 @@ def agreement(marked: Sequence[FineGrainedWalk], steps: Iterable[Sequence[str]])
 
 
 def _bounds(pieces: Iterable[Iterable[str]]) -> list[int]:
-    """How many words stand before the end of each piece, punctuation not counted."""
+    """The number of words before the end of each piece, without punctuation."""
     return list(accumulate(sum(any(map(str.isalnum, word)) for word in piece) for piece in pieces))

@@ -1,8 +1,7 @@
-"""Baby-Steps: short instructions, and the stretches of path that they describe.
+"""Baby-Steps: short instructions, and the part of the path that each describes.
 
-One data type serves all: identification gives the steps, alignment adds where each of them ends; imitation
-takes single steps with the expert's history, a lecture the expert's prefix and the walker's own suffix,
-inference has the steps alone.
+Identification yields the steps, alignment adds where each of them ends. Inference needs the steps alone;
+training and the evaluation of single steps also need their ends.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from babywalk.instructions.segmented import SegmentedTexts
 
 @dataclass(frozen=True, slots=True)
 class BabyStep:
-    """One short instruction and the stretch of path it describes.
+    """One short instruction and the part of the path it describes.
 
     Neighbouring steps share a viewpoint: where one ends, the next begins.
     """
@@ -41,10 +40,8 @@ class BabySteps:
 
     task: Task
     segmented: SegmentedTexts
-    sentences: Ragged  # E rows: how many sentences each step has
-    ends: Ragged | None = (
-        None  # E rows of the same lengths: where on the path each step ends; None: not aligned
-    )
+    sentences: Ragged  # E rows: the number of sentences of each step
+    ends: Ragged | None = None  # E rows: the position on the path where each step ends; None: not aligned
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -56,40 +53,39 @@ class BabySteps:
 
     @property
     def known_ends(self) -> Ragged:
-        """`ends`, which must be there."""
+        """`ends`, or an error where the steps are not aligned."""
         if self.ends is None:
             raise DataError("These Baby-Steps are not aligned with paths. Run 'babywalk data align'.")
         return self.ends
 
     @property
-    def words(self) -> Ragged:
-        """E rows: how long each step is, in characters, which tell as much as words and are known."""
+    def characters(self) -> Ragged:
+        """E rows: the length of each step."""
         rows = self.segmented.of_episodes(self.task, np.arange(len(self)))
         length = np.append(0, np.cumsum(self.segmented.table.length[rows.values]))
         bounds = length[starts(self.sentences.values)]
         return Ragged(np.diff(bounds).astype(np.int32), self.sentences.start)
 
     def joined(self, sentences: Ragged) -> BabySteps:
-        """The same in larger steps of as many sentences (E rows); each ends where one of these does."""
-        bounds, wanted = np.cumsum(self.sentences.values), np.cumsum(sentences.values)
-        ends = Ragged(self.known_ends.values[np.searchsorted(bounds, wanted)], sentences.start)
+        """Larger steps with the given numbers of sentences (E rows); each ends where one of these does."""
+        bounds, joined = np.cumsum(self.sentences.values), np.cumsum(sentences.values)
+        ends = Ragged(self.known_ends.values[np.searchsorted(bounds, joined)], sentences.start)
         return replace(self, sentences=sentences, ends=ends)
 
     def texts(self, episode: int) -> list[str]:
-        """The steps of one episode as they stand in its instruction."""
+        """The text of each step of one episode, as in its instruction."""
         numbers = self.segmented.of_episodes(self.task, np.array([episode])).values.tolist()
         words = [self.segmented.words_of(number, self.task.walks.texts) for number in numbers]
         bounds = np.append(0, self.sentences[episode].cumsum()).tolist()
         return [" ".join(words[begin:end]) for begin, end in pairwise(bounds)]
 
     def steps(self, episode: int) -> list[BabyStep]:
-        """The steps of one episode with their stretches of path."""
+        """The steps of one episode with their parts of the path."""
         path = self.task[episode].path
-        last = self.known_ends[episode].tolist()
-        first = [0, *last[:-1]]
+        ends = self.known_ends[episode].tolist()
         return [
             BabyStep(text, path[begin : end + 1])
-            for text, begin, end in zip(self.texts(episode), first, last, strict=True)
+            for text, begin, end in zip(self.texts(episode), [0, *ends[:-1]], ends, strict=True)
         ]
 
     def __iter__(self) -> Iterator[list[BabyStep]]:
@@ -97,7 +93,7 @@ class BabySteps:
 
 
 def walks_with_steps(steps: BabySteps) -> Iterator[dict[str, Any]]:
-    """Walks in the community's format with the Baby-Steps of each instruction.
+    """Walks in R2R's JSON format with the Baby-Steps of each instruction.
 
     `sub_instructions[i][m]` is step m of instruction i, `sub_paths[i][m]` its viewpoints, `headings[i][m]`
     the heading in radians at its start.
@@ -107,42 +103,42 @@ def walks_with_steps(steps: BabySteps) -> Iterator[dict[str, Any]]:
         fields = {**walk_fields(walk), "sub_instructions": [], "sub_paths": [], "headings": []}
         numbers = task.houses.viewpoints(walk.scan)
         for _ in walk.instructions:
-            cut = steps.steps(episode)
-            fields["sub_instructions"].append([step.text for step in cut])
-            fields["sub_paths"].append([list(step.path) for step in cut])
-            fields["headings"].append(_headings(cut, walk, numbers, task))
+            found = steps.steps(episode)
+            fields["sub_instructions"].append([step.text for step in found])
+            fields["sub_paths"].append([list(step.path) for step in found])
+            fields["headings"].append(_headings(found, walk, numbers, task))
             episode += 1
         yield fields
 
 
-def _headings(cut: Sequence[BabyStep], walk: Walk, numbers: Mapping[str, int], task: Task) -> list[float]:
-    """The heading at the start of each step: the walk's, then that of the move which led there."""
+def _headings(steps: Sequence[BabyStep], walk: Walk, numbers: Mapping[str, int], task: Task) -> list[float]:
+    """The heading at the start of each step: the walk's for the first, then that of the last move."""
     heading, headings, before = walk.heading, [], walk.path[0]
-    for step in cut:
+    for step in steps:
         headings.append(heading)
         for viewpoint in step.path:
             if viewpoint != before:
                 positions = task.houses.positions
-                turned, _ = direction(positions[numbers[viewpoint]] - positions[numbers[before]])
-                heading, before = round(float(turned), 6), viewpoint
+                moved, _ = direction(positions[numbers[viewpoint]] - positions[numbers[before]])
+                heading, before = round(float(moved), 6), viewpoint
     return headings
 
 
 def save_babysteps(
-    folder: Path, found: BabySteps, *, facts: Mapping[str, object], notes: Sequence[str] = ()
+    folder: Path, steps: BabySteps, *, facts: Mapping[str, object], notes: Sequence[str] = ()
 ) -> None:
-    """Keep the steps of a task as a component."""
+    """Write the steps of a task as a component of a data directory."""
     with component(
-        folder, f"Baby-Steps of {found.task.name} {found.task.split}", notes=notes, details=facts
+        folder, f"Baby-Steps of {steps.task.name} {steps.task.split}", notes=notes, details=facts
     ) as draft:
-        np.save(draft.folder / "start.npy", found.sentences.start)
-        np.save(draft.folder / "sentences.npy", found.sentences.values.astype(np.int16))
-        if found.ends is not None:
-            np.save(draft.folder / "ends.npy", found.ends.values.astype(np.int16))
+        np.save(draft.folder / "start.npy", steps.sentences.start)
+        np.save(draft.folder / "sentences.npy", steps.sentences.values.astype(np.int16))
+        if steps.ends is not None:
+            np.save(draft.folder / "ends.npy", steps.ends.values.astype(np.int16))
 
 
 def load_babysteps(folder: Path, task: Task, segmented: SegmentedTexts) -> BabySteps:
-    """Read what `save_babysteps` kept."""
+    """Read what `save_babysteps` wrote."""
     try:
         start = np.load(folder / "start.npy", allow_pickle=False)
         rows = [
@@ -154,6 +150,7 @@ def load_babysteps(folder: Path, task: Task, segmented: SegmentedTexts) -> BabyS
         raise DataError(f"{folder}: cannot be read ({error}). Run 'babywalk data align' again.") from None
     if len(start) != len(task) + 1:
         raise DataError(
-            f"{folder}: has steps of {len(start) - 1:,} episodes instead of {len(task):,}. Align again."
+            f"{folder}: has the steps of {len(start) - 1:,} episodes instead of {len(task):,}. "
+            "Run 'babywalk data align' again."
         )
     return BabySteps(task, segmented, rows[0], rows[1] if len(rows) > 1 else None)

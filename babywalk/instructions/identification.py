@@ -1,12 +1,12 @@
 """Baby-Steps from sentences: rules 5 and 6 of the paper's appendix A.1, over a whole data set at once.
 
 5. A sentence without landmarks and verbs is not actionable: it is merged into the next one.
-6. A sentence that only tells where to stop is merged into the one before; one that begins with "with" or
+6. A sentence that only says where to stop is merged into the one before; one that begins with "with" or
    "facing" into the one after.
 
 "Without landmarks and verbs" can be read in three ways, which give different numbers of steps (`READINGS`).
-The default was chosen by two observations: over the four tasks its mean numbers of steps lie nearest to the
-paper's, and at equal precision it finds more of the boundaries that people set (docs/babysteps.md).
+Two observations decided on the default: over the four tasks its mean numbers of steps are closest to the
+paper's, and at equal precision it finds more of the annotated boundaries (docs/babysteps.md).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from babywalk.instructions.sentences import Sentence, WordLists
 
 Flags = NDArray[np.bool_]
 
-# Whether a stretch of text is not actionable, from whether it has a landmark and a verb. Under "either,
-# strictly" verbs that are stop words (go, take, ...) do not count.
+# Whether a piece of text is not actionable, from whether it has a landmark and a verb. With "either-strict",
+# verbs that are stop words (go, take, ...) do not count.
 READINGS: dict[str, Callable[[Flags, Flags], Flags]] = {
     "both": lambda landmark, verb: ~(landmark | verb),
     "either": lambda landmark, verb: ~(landmark & verb),
@@ -35,12 +35,12 @@ MODES = ("template", "sentence", "whole")
 
 @dataclass(frozen=True, slots=True)
 class IdentificationConfig:
-    """How instructions are cut."""
+    """How instructions are segmented."""
 
-    mode: str = "template"  # "sentence": a step per sentence (ablation of appendix C.3); "whole": one in all
+    mode: str = "template"  # "sentence": a step per sentence (ablation of appendix C.3); "whole": one step
     reading: str = "either"
-    max_steps: int = 0  # 0 for as many as there are
-    size: int = 0  # neighbouring steps are joined into ones of about so many characters; 0: they are not
+    max_steps: int = 0  # per instruction; 0 for no limit
+    size: int = 0  # characters of the steps that neighbouring steps are merged into; 0 for no merging
     lists: WordLists = field(default_factory=WordLists)
 
     def __post_init__(self) -> None:
@@ -50,22 +50,24 @@ class IdentificationConfig:
             raise unknown("Reading", self.reading, READINGS)
         if self.max_steps < 0:
             raise ConfigError(
-                f"max_steps = {self.max_steps} is no number of steps; give 0 for no limit, or more."
+                f"max_steps = {self.max_steps} is out of range. Give a number of steps, or 0 for no limit."
             )
         if self.size < 0:
-            raise ConfigError(f"size = {self.size} is no number of characters; give 0 for any size, or more.")
+            raise ConfigError(
+                f"size = {self.size} is out of range. Give a number of characters, or 0 for any size."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentenceTable:
-    """What rules 5 and 6 look at, for the sentences of many texts. Shapes: T texts, S sentences."""
+    """The inputs of rules 5 and 6, for the sentences of many texts. Shapes: T texts, S sentences."""
 
     first: NDArray[np.int64]  # (T + 1,) the first sentence of each text
     landmark: Flags  # (S,) whether it names one
-    verb: Flags  # (S,)
-    plain_verb: Flags  # (S,) whether it has a verb that is no stop word
-    stops: Flags  # (S,)
-    leads: Flags  # (S,)
+    verb: Flags  # (S,) whether it has one
+    plain_verb: Flags  # (S,) whether it has a verb that is not a stop word
+    stops: Flags  # (S,) see `Sentence`
+    leads: Flags  # (S,) see `Sentence`
     length: NDArray[np.int32]  # (S,) characters
 
     @classmethod
@@ -88,27 +90,27 @@ class SentenceTable:
 
 
 def identify(table: SentenceTable, instructions: Ragged, config: IdentificationConfig) -> Ragged:
-    """Row i: how many sentences each step of instruction i has.
+    """Row i: the number of sentences of each step of instruction i.
 
-    Row i of `instructions` lists the sentences of an instruction, which may be those of several texts:
-    the steps do not know where one text ends and the next begins, as in the paper.
+    Row i of `instructions` lists the sentences of an instruction, which may be those of several texts: as in
+    the paper, a step may cross the boundary between two texts.
     """
     sentence = instructions.padded()
     valid = sentence >= 0
     if config.mode == "sentence":
         ends = valid.copy()
     elif config.mode == "whole":
-        ends = _end_with_the_last(np.zeros_like(valid), valid)
+        ends = _extend_last_step(np.zeros_like(valid), valid)
     else:
         verb = table.plain_verb if config.reading == "either-strict" else table.verb
-        lacks = READINGS[config.reading]
-        ends = merge_not_actionable(table.landmark[sentence], verb[sentence], valid, lacks)
+        not_actionable = READINGS[config.reading]
+        ends = merge_not_actionable(table.landmark[sentence], verb[sentence], valid, not_actionable)
         ends = merge_stops(ends, table.stops[sentence], valid)
         ends = merge_leads(ends, table.leads[sentence], valid)
     if config.max_steps:
-        ends = at_most(ends, np.where(valid, table.length[sentence], 0), config.max_steps)
+        ends = limit_steps(ends, np.where(valid, table.length[sentence], 0), config.max_steps)
     if config.size:
-        ends = of_about(ends, np.where(valid, table.length[sentence], 0), config.size)
+        ends = merge_to_size(ends, np.where(valid, table.length[sentence], 0), config.size)
     return _counts(ends)
 
 
@@ -116,42 +118,42 @@ def merge_not_actionable(
     landmark: Flags,  # (E, J) whether sentence j of instruction i names one
     verb: Flags,  # (E, J)
     valid: Flags,  # (E, J) True where there is a sentence
-    lacks: Callable[[Flags, Flags], Flags],
+    not_actionable: Callable[[Flags, Flags], Flags],
 ) -> Flags:  # (E, J) True where a step ends
-    """Rule 5, from the first sentence to the last: what lacks something is carried into the next sentence.
+    """Rule 5, from the first sentence to the last: what is not actionable is merged into the next sentence.
 
-    What is left over at the end goes with the step before, or is the only step.
+    At the end of an instruction it is merged into the step before, or is the only step.
     """
     ends = np.zeros_like(valid)
     carried = np.zeros((2, len(valid)), dtype=np.bool_)
     for j in range(valid.shape[1]):
         here = carried | np.stack([landmark[:, j], verb[:, j]])
-        wanting = lacks(here[0], here[1])
-        ends[:, j] = valid[:, j] & ~wanting
-        carried = here & (wanting & valid[:, j])
-    return _end_with_the_last(ends, valid)
+        lacking = not_actionable(here[0], here[1])
+        ends[:, j] = valid[:, j] & ~lacking
+        carried = here & (lacking & valid[:, j])
+    return _extend_last_step(ends, valid)
 
 
 def merge_stops(ends: Flags, stops: Flags, valid: Flags) -> Flags:
-    """Rule 6: no step ends before one that only tells where to stop."""
+    """Rule 6: no step ends before a sentence that only says where to stop."""
     merged = ends.copy()
     merged[:, :-1] &= ~(stops[:, 1:] & valid[:, 1:])
     return merged
 
 
 def merge_leads(ends: Flags, leads: Flags, valid: Flags) -> Flags:
-    """Rule 6: a step that begins with what only sets the scene goes with the next."""
+    """Rule 6: a step that begins with a leading sentence is merged into the next."""
     merged = ends.copy()
     begins, leading = np.ones(len(ends), dtype=np.bool_), np.zeros(len(ends), dtype=np.bool_)
     for j in range(valid.shape[1]):
         leading = np.where(begins, leads[:, j], leading)
         begins = ends[:, j]
         merged[:, j] &= ~leading
-    return _end_with_the_last(merged, valid)
+    return _extend_last_step(merged, valid)
 
 
-def at_most(ends: Flags, length: NDArray[np.int32], limit: int) -> Flags:
-    """No more than `limit` steps: as long as there are more, the shortest two neighbours become one."""
+def limit_steps(ends: Flags, length: NDArray[np.int32], limit: int) -> Flags:
+    """At most `limit` steps: while there are more, the shortest two neighbours are merged."""
     merged = ends.copy()
     for row in np.flatnonzero(ends.sum(axis=1) > limit):
         last = np.flatnonzero(merged[row])
@@ -164,27 +166,29 @@ def at_most(ends: Flags, length: NDArray[np.int32], limit: int) -> Flags:
     return merged
 
 
-def of_about(ends: Flags, length: NDArray[np.int32], size: int) -> Flags:
-    """Neighbouring steps joined: an instruction is n times as long as `size`, rounded, and has n equal parts;
-    a step belongs to the part in which its middle lies, and those of one part become one.
+def merge_to_size(ends: Flags, length: NDArray[np.int32], size: int) -> Flags:
+    """Merge neighbouring steps into about `size` characters each.
+
+    An instruction has n equal parts, n being its length over `size`, rounded. Steps whose middles are in the
+    same part are merged.
     """
     row, last = np.nonzero(ends)
     if not len(row):
         return ends
-    upto = np.cumsum(length, axis=1)
-    end, total = upto[row, last], np.maximum(upto[row, -1], 1)
+    position = np.cumsum(length, axis=1)
+    end, total = position[row, last], np.maximum(position[row, -1], 1)
     other_row = row[1:] != row[:-1]
     begin = np.append(0, np.where(other_row, 0, end[:-1]))
     parts = np.maximum(np.rint(total / size), 1)
     part = np.floor((begin + end) / 2 * parts / total)
-    closes = np.append(other_row | (part[1:] != part[:-1]), True)
-    joined = np.zeros_like(ends)
-    joined[row[closes], last[closes]] = True
-    return joined
+    final = np.append(other_row | (part[1:] != part[:-1]), True)  # True for the last step of a part
+    merged = np.zeros_like(ends)
+    merged[row[final], last[final]] = True
+    return merged
 
 
-def _end_with_the_last(ends: Flags, valid: Flags) -> Flags:
-    """Sentences after the last end go with the last step: that step ends where the instruction does."""
+def _extend_last_step(ends: Flags, valid: Flags) -> Flags:
+    """Sentences after the last end belong to the last step, which ends where the instruction does."""
     count = valid.sum(axis=1)
     rows = np.flatnonzero(count)
     if not len(rows):
@@ -197,7 +201,7 @@ def _end_with_the_last(ends: Flags, valid: Flags) -> Flags:
 
 
 def _counts(ends: Flags) -> Ragged:
-    """How many sentences each step has, from where steps end."""
+    """The number of sentences of each step, from where steps end."""
     _, column = np.nonzero(ends)
     start = starts(ends.sum(axis=1))
     before = np.append(-1, column[:-1])

@@ -1,4 +1,4 @@
-"""The sentences of a split's texts, found once and reused by every task that is made of them."""
+"""The sentences of the texts of a split, shared by all tasks that are made of them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ARRAYS = ("first", "landmark", "verb", "plain_verb", "stops", "leads", "length"
 
 @dataclass(frozen=True, eq=False)
 class SegmentedTexts:
-    """Every sentence of many texts, numbered through. Shapes: T texts, S sentences."""
+    """Every sentence of many texts, in one numbering. Shapes: T texts, S sentences."""
 
     table: SentenceTable
-    begin: NDArray[np.int32]  # (S,) its first character in its text
+    begin: NDArray[np.int32]  # (S,) the position of its first character in its text
     landmarks: Ragged  # S rows of numbers of `phrases`
-    phrases: tuple[str, ...]  # each landmark once, as in "dining room table"
+    phrases: tuple[str, ...]  # the distinct landmarks, such as "dining room table"
     verbs: Ragged  # S rows of numbers of `actions`
-    actions: tuple[str, ...]  # each verb once, as lemma
+    actions: tuple[str, ...]  # the distinct verbs, as lemmas
 
     @classmethod
     def of(cls, texts: Sequence[Sequence[Sentence]], stop_words: frozenset[str]) -> SegmentedTexts:
@@ -53,38 +53,38 @@ class SegmentedTexts:
         return np.repeat(np.arange(len(self.table.first) - 1), np.diff(self.table.first))
 
     def of_episodes(self, task: Task, episodes: Index) -> Ragged:
-        """Row i: the sentences of episode i, those of its texts one after another."""
+        """Row i: the sentences of episode i, text after text."""
         texts = task.texts_of(episodes)
         count = np.diff(self.table.first)[texts]
         flat = ranges(self.table.first[texts].ravel(), count.ravel()).astype(np.int32)
         return Ragged(flat, starts(count.sum(axis=-1)))
 
     def words_of(self, sentence: int, texts: Sequence[str]) -> str:
-        """The words of a sentence as they stand in its text."""
+        """The characters of a sentence in its text."""
         begin = int(self.begin[sentence])
         return texts[int(self.text_of[sentence])][begin : begin + int(self.table.length[sentence])]
 
 
 def save_segmented(
-    folder: Path, found: SegmentedTexts, *, facts: Mapping[str, object], notes: Sequence[str]
+    folder: Path, segmented: SegmentedTexts, *, facts: Mapping[str, object], notes: Sequence[str]
 ) -> None:
-    """Keep the sentences of a split as a component."""
+    """Write the sentences of a split as a component of a data directory."""
     with component(folder, "sentences of R2R texts", notes=notes, details=facts) as draft:
         with (draft.folder / "sentences.npz").open("wb") as out:
             np.savez(
                 out,
-                begin=found.begin,
-                landmarks=found.landmarks.values,
-                landmark_start=found.landmarks.start,
-                verbs=found.verbs.values,
-                verb_start=found.verbs.start,
-                **{name: getattr(found.table, name) for name in _ARRAYS},
+                begin=segmented.begin,
+                landmarks=segmented.landmarks.values,
+                landmark_start=segmented.landmarks.start,
+                verbs=segmented.verbs.values,
+                verb_start=segmented.verbs.start,
+                **{name: getattr(segmented.table, name) for name in _ARRAYS},
             )
-        write_json(draft.folder / "words.json", {"landmarks": found.phrases, "verbs": found.actions})
+        write_json(draft.folder / "words.json", {"landmarks": segmented.phrases, "verbs": segmented.actions})
 
 
 def load_segmented(folder: Path) -> SegmentedTexts:
-    """Read what `save_segmented` kept."""
+    """Read what `save_segmented` wrote."""
     words = read_json(folder / "words.json")
     try:
         with np.load(folder / "sentences.npz", allow_pickle=False) as stored:

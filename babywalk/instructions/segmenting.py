@@ -1,7 +1,7 @@
-"""Segmenting: texts to sentences, in parallel and resumable, and one instruction to its steps.
+"""Segmentation of many texts into sentences, in parallel and resumable, and of one instruction into steps.
 
-Work is done in chunks whose results are kept in the cache, keyed by the texts, the tagger and the word
-lists: a run that was interrupted goes on where it stopped, and a changed text is tagged anew.
+Texts are processed in chunks whose results are cached, keyed by the texts, the tagger and the word lists: an
+interrupted run resumes, and a changed text is tagged again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from babywalk.common.errors import DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.progress import progress
@@ -34,7 +32,7 @@ _CHUNK = 512
 
 @dataclass(frozen=True, slots=True)
 class SegmentedStep:
-    """One Baby-Step of a text: where it stands in it, and what it speaks of."""
+    """One Baby-Step of a text: `text[begin:end]`, with its landmarks and verbs."""
 
     text: str
     begin: int
@@ -46,7 +44,7 @@ class SegmentedStep:
 def segment(
     text: str, config: IdentificationConfig | None = None, *, tagger: Tagger | None = None
 ) -> list[SegmentedStep]:
-    """The Baby-Steps of one instruction; none for a text without any character."""
+    """The Baby-Steps of one instruction; none for a text of white space."""
     chosen, tags = config or IdentificationConfig(), tagger or _tagger(None)
     (words,) = tags.tag([text])
     found = sentences(text, words, chosen.lists, stop_words())
@@ -79,13 +77,17 @@ def find_sentences(
     """The sentences of many texts, each tagged once."""
     chunks = [list(texts[first : first + _CHUNK]) for first in range(0, len(texts), _CHUNK)]
     files = [cache / f"{_key(chunk, lists, tagger)}.json" if cache else None for chunk in chunks]
-    done = {number: found for number, file in enumerate(files) if file and (found := _kept(file)) is not None}
-    due = [number for number in range(len(chunks)) if number not in done]
+    done = {
+        number: found
+        for number, file in enumerate(files)
+        if file and (found := _read_cached(file)) is not None
+    }
+    missing = [number for number in range(len(chunks)) if number not in done]
     work = partial(_tag_chunk, lists=lists, tagger=tagger)
-    tasks = [(chunks[number], files[number]) for number in due]
+    tasks = [(chunks[number], files[number]) for number in missing]
     with _pool(min(workers, len(tasks))) as run:
         tagged = progress(run(work, tasks), "Segmenting", total=len(tasks), unit="chunk")
-        done.update(zip(due, tagged, strict=True))
+        done.update(zip(missing, tagged, strict=True))
     return [text for number in range(len(chunks)) for text in done[number]]
 
 
@@ -98,15 +100,15 @@ def segment_texts(
 
 @contextmanager
 def _pool(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """A `map` over processes, or the plain one where one process is enough."""
+    """A `map` over worker processes, or the built-in one for fewer than two workers."""
     if workers < 2:
         yield map
         return
-    # Fresh processes: a forked one would share the threads of whatever is loaded here. One thread each: the
-    # processes are the parallelism, and they read how many threads they may use when they start.
-    alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    before = {name: os.environ.get(name) for name in alone}
-    os.environ.update(alone)
+    # Spawned, since forking copies the locks of running threads. One thread each: the libraries read the
+    # number of threads from the environment when a process starts.
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    before = {name: os.environ.get(name) for name in one_thread}
+    os.environ.update(one_thread)
     try:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             yield pool.map
@@ -126,8 +128,8 @@ def _tag_chunk(
     return found
 
 
-def _kept(file: Path) -> list[list[Sentence]] | None:
-    """What an earlier run found, or None where there is nothing to be trusted."""
+def _read_cached(file: Path) -> list[list[Sentence]] | None:
+    """The sentences that an earlier run found; None if the file is missing or damaged."""
     if not file.exists():
         return None
     try:
@@ -150,8 +152,3 @@ def _key(texts: Sequence[str], lists: WordLists, tagger: str | None) -> str:
 @lru_cache(maxsize=2)
 def _tagger(name: str | None) -> Tagger:
     return load_tagger(name)
-
-
-def whole(found: SegmentedTexts) -> Ragged:
-    """Each text as one instruction: its sentences in order."""
-    return Ragged(np.arange(len(found.begin), dtype=np.int32), found.table.first)

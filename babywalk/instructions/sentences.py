@@ -1,9 +1,9 @@
-"""Sentences and what they speak of: rules 1 to 4 of the paper's appendix A.1.
+"""Sentences, their landmarks and their verbs: rules 1 to 4 of the paper's appendix A.1.
 
 1. Split at periods, and find noun and verb phrases by their tags.
 2. Curate noun phrases: no stop words, no punctuation, each word as its lemma.
-3. What is left and not on a black list is a landmark.
-4. Verbs that ask for no move are discarded.
+3. What remains and is not on a blacklist is a landmark.
+4. Verbs that do not move the walker are discarded.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from itertools import groupby, pairwise
 
 from babywalk.instructions.tagging import Word
 
-# Rule 3: what has no visual counterpart, or is often mistaken for a noun.
+# Rule 3: nouns without a visual counterpart, and words often tagged as nouns by mistake.
 LANDMARK_BLACKLIST = (
     "end", "18 inch", "head", "inside", "forward", "position", "ground", "home", "face", "walk", "feet",
     "way", "walking", "bit", "veer", "'ve", "next", "stop", "towards", "right", "direction", "thing",
     "facing", "side", "turn", "middle", "one", "out", "piece", "left", "destination", "straight", "enter",
     "wait", "don't", "stand", "back", "round",
 )  # fmt: skip
-# Rule 4: what turns the walker without moving it.
+# Rule 4: verbs that turn the walker without moving it.
 VERB_BLACKLIST = ("make", "turn", "face", "facing", "veer")
-# Rule 6: what begins a sentence that only tells where to stop, and one that only sets the scene.
+# Rule 6: the first words of sentences that only say where to stop, and of those that lead to the next.
 STOP_OPENINGS = ("wait", "stop", "there", "remain", "you will see")
 NEXT_OPENINGS = ("with", "facing")
 
 _NOUNS = frozenset({"NOUN", "PROPN"})
 _PHRASE = _NOUNS | {"ADJ", "NUM"}
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "approx", "vs", "dr", "mr", "mrs", "st"})
-_UNITS = frozenset({"in", "ft", "m", "no"})  # "3 ft. away" goes on, "go in. turn" does not
+_UNITS = frozenset({"in", "ft", "m", "no"})  # abbreviations after a number: "3 ft. away", but not "go in."
 # A sentence ends at a run of periods, "!" or "?" before white space or the end, and at a line break.
 _END = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)|\n+")
 _NUMBER_BEFORE = re.compile(r"\d\s*$")
@@ -39,7 +39,7 @@ _NUMBER_BEFORE = re.compile(r"\d\s*$")
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The lists that the rules go by."""
+    """The word lists of rules 3, 4 and 6."""
 
     landmark_blacklist: tuple[str, ...] = LANDMARK_BLACKLIST
     verb_blacklist: tuple[str, ...] = VERB_BLACKLIST
@@ -49,20 +49,20 @@ class WordLists:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A stretch of an instruction up to a period. Sentences of a text follow each other; none is empty."""
+    """Part of an instruction up to a period. Sentences of a text are in order and not empty."""
 
     begin: int  # characters of the text
     end: int
     landmarks: tuple[str, ...] = ()  # lemmas of noun phrases, as in "dining room table"
     verbs: tuple[str, ...] = ()  # lemmas
-    stops: bool = False  # only tells where to stop: belongs to the sentence before
-    leads: bool = False  # only sets the scene: belongs to the sentence after
+    stops: bool = False  # only says where to stop: belongs to the sentence before
+    leads: bool = False  # begins with "with" or "facing": belongs to the sentence after
 
 
 def sentences(
     text: str, words: Sequence[Word], lists: WordLists, stop_words: frozenset[str]
 ) -> list[Sentence]:
-    """The sentences of a tagged text; a text of nothing but white space has none."""
+    """The sentences of a tagged text; a text of white space has none."""
     found = []
     for begin, end in spans(text):
         inside = [word for word in words if begin <= word.begin < end]
@@ -81,13 +81,12 @@ def sentences(
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Rule 1: where sentences begin and end. Each holds a letter or digit, unless the text has none."""
-    ends = [match.end() for match in _END.finditer(text) if not _goes_on(text, match)]
+    """Rule 1: where sentences begin and end. Each contains a letter or digit, unless the text has none."""
+    ends = [match.end() for match in _END.finditer(text) if not _is_abbreviation(text, match)]
     cuts = [0]
     for end in [*ends, len(text)]:
-        # Punctuation alone is no sentence: it goes with what it follows, or at the start with what comes.
-        spoken = any(character.isalnum() for character in text[cuts[-1] : end])
-        if spoken:
+        # Punctuation alone is not a sentence: it belongs to the one before, or at the start to the one after.
+        if any(character.isalnum() for character in text[cuts[-1] : end]):
             cuts.append(end)
         elif len(cuts) > 1:
             cuts[-1] = end
@@ -99,8 +98,8 @@ def spans(text: str) -> list[tuple[int, int]]:
     ]
 
 
-def _goes_on(text: str, match: re.Match[str]) -> bool:
-    """Whether a period belongs to an abbreviation, so that the sentence goes on."""
+def _is_abbreviation(text: str, match: re.Match[str]) -> bool:
+    """Whether a period belongs to an abbreviation, so that the sentence continues."""
     words = text[: match.start()].split()
     if match.group() != "." or not words:
         return False
@@ -120,7 +119,7 @@ def noun_phrases(words: Sequence[Word]) -> Iterator[list[Word]]:
 
 
 def landmarks(words: Sequence[Word], blacklist: Sequence[str], stop_words: frozenset[str]) -> Iterator[str]:
-    """Rules 2 and 3: the nouns of each phrase as lemmas, without stop words and the black list."""
+    """Rules 2 and 3: the nouns of each phrase as lemmas, without stop words and blacklisted words."""
     banned = stop_words.union(blacklist)
     for phrase in noun_phrases(words):
         kept = [
@@ -135,7 +134,7 @@ def landmarks(words: Sequence[Word], blacklist: Sequence[str], stop_words: froze
 
 
 def verbs(words: Sequence[Word], blacklist: Sequence[str]) -> Iterator[str]:
-    """Rule 4: the verbs as lemmas, without the black list."""
+    """Rule 4: the verbs as lemmas, without blacklisted ones."""
     banned = frozenset(blacklist)
     for word in words:
         if word.pos == "VERB" and word.text.isalpha() and banned.isdisjoint((word.text.lower(), word.lemma)):

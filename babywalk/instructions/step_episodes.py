@@ -16,12 +16,12 @@ from babywalk.instructions.babysteps import BabySteps
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepEpisodes:
-    """Each step begins where the expert began it and faces as the expert came. Shapes: S steps."""
+    """Each step starts at the expert's position and heading at its start. Shapes: S steps."""
 
     steps: BabySteps
-    task: Task  # S episodes, those of one instruction together and in its order
+    task: Task  # S episodes, those of one instruction consecutive and in order
     episode: NDArray[np.int64]  # (S,) of `steps.task`
-    number: NDArray[np.int64]  # (S,) of the step in its episode, from 0
+    number: NDArray[np.int64]  # (S,) the position of the step in its episode, from 0
 
     @classmethod
     def of(cls, steps: BabySteps) -> StepEpisodes:
@@ -49,15 +49,15 @@ class StepEpisodes:
 
     @property
     def paths(self) -> NDArray[np.int64]:
-        """(S,) the whole path that each step is a stretch of: steps of one path are not independent."""
+        """(S,) the whole path of each step: steps of one path are not independent samples."""
         return self.steps.task.chain_of(self.episode)
 
 
 def _headings(
     task: Task, chain: NDArray[np.int64], begin: NDArray[np.int64], first: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """That of the episode at its start, later that of the view which the move to there made one face."""
+    """The heading of the episode for its first step, then that of the view faced after the last move."""
     nodes, positions = task.paths.values, task.houses.positions
-    came = positions[nodes[first]] - positions[nodes[np.maximum(first - 1, 0)]]
-    later = VIEW_HEADINGS[nearest_view(*direction(came))]
+    move = positions[nodes[first]] - positions[nodes[np.maximum(first - 1, 0)]]
+    later = VIEW_HEADINGS[nearest_view(*direction(move))]
     return np.where(begin > 0, later, task.walks.headings[task.chain[chain, 0]])

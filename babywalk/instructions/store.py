@@ -1,4 +1,4 @@
-"""What a data directory keeps of the language in it: the sentences of each split, the steps of each task."""
+"""The sentences of each split and the aligned Baby-Steps of each task, as stored in a data directory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from babywalk.instructions.segmenting import find_sentences
 from babywalk.instructions.sentences import WordLists
 from babywalk.instructions.tagging import stop_words, tagger_notes
 
-UNALIGNED = "proportional"  # the method where nothing was aligned
+UNALIGNED = "proportional"  # the method used where no alignment is stored
 
 
 def segment_splits(
@@ -31,10 +31,10 @@ def segment_splits(
     tagger: str | None = None,
     workers: int = 2,
 ) -> None:
-    """Find the sentences of splits and keep them; what an interrupted run has done is not done again."""
+    """Find the sentences of splits and store them; an interrupted run resumes."""
     texts = [dataset.walks(split).texts for split in splits]
-    # All splits together: starting the processes that tag costs more than a small split.
-    found = find_sentences(
+    # All splits at once: starting the worker processes costs more than a small split.
+    sentences = find_sentences(
         [text for some in texts for text in some],
         lists=lists or WordLists(),
         tagger=tagger,
@@ -46,29 +46,29 @@ def segment_splits(
     for split, begin, end in zip(splits, bounds, bounds[1:], strict=False):
         save_segmented(
             dataset.folder / SENTENCES / split,
-            SegmentedTexts.of(found[begin:end], stop_words()),
+            SegmentedTexts.of(sentences[begin:end], stop_words()),
             facts={"walks": dataset.walks_key(split), "tagger": version},
             notes=[f"Tagged by {version} ({licence})."],
         )
 
 
 def is_segmented(dataset: Dataset, split: str) -> bool:
-    """Whether the sentences of a split were found."""
+    """Whether the sentences of a split are stored."""
     return (dataset.folder / SENTENCES / split).is_dir()
 
 
-def segmented(dataset: Dataset, split: str) -> SegmentedTexts:
-    """The sentences of a split, found before."""
+def segmented_texts(dataset: Dataset, split: str) -> SegmentedTexts:
+    """The stored sentences of a split."""
     folder = dataset.folder / SENTENCES / split
     again = f"Run 'babywalk data segment --data {dataset.folder} --splits {split}'"
     if not folder.is_dir():
         raise DataError(f"{dataset.folder}: the instructions of {split} are not segmented. {again}.")
     if details(folder).string("walks") != dataset.walks_key(split):
-        raise DataError(f"{folder}: was made from other walks than this directory has now. {again} again.")
+        raise DataError(f"{folder}: was made from other walks than those in this directory. {again} again.")
     return load_segmented(folder)
 
 
-def keep_aligned(
+def save_aligned_steps(
     dataset: Dataset,
     steps: BabySteps,
     config: IdentificationConfig,
@@ -76,7 +76,7 @@ def keep_aligned(
     method: str,
     notes: Sequence[str] = (),
 ) -> None:
-    """Keep aligned steps with the data; training reads them."""
+    """Store aligned steps in the data directory, where training reads them."""
     facts = {
         "walks": dataset.walks_key(steps.task.split),
         "episodes": len(steps),
@@ -89,34 +89,34 @@ def keep_aligned(
     save_babysteps(folder, steps, facts=facts, notes=notes)
 
 
-def aligned(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple[BabySteps, str]:
-    """The steps of every episode with where on the path they end, and by which method.
+def aligned_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple[BabySteps, str]:
+    """The steps of every episode with their ends on the path, and the method of alignment.
 
-    They are those that were kept, if the instructions are cut the same way; else each step gets its share of
-    the path in proportion to its words.
+    Stored steps are used if their instructions were segmented in the same way; otherwise each step gets a
+    part of the path in proportion to its length in characters.
     """
-    kept = _kept(dataset, task, config)
-    if kept and not config.size:
-        return kept
-    steps = identified(dataset, task, config)
-    if kept:
-        return kept[0].joined(steps.sentences), kept[1]
+    stored = _load_steps(dataset, task, config)
+    if stored and not config.size:
+        return stored
+    steps = identify_steps(dataset, task, config)
+    if stored:
+        return stored[0].joined(steps.sentences), stored[1]
     states = task.paths.lengths[task.chain_of(np.arange(len(task)))]
-    return replace(steps, ends=proportional(steps.words, states)), UNALIGNED
+    return replace(steps, ends=proportional(steps.characters, states)), UNALIGNED
 
 
-def kept_aligned(dataset: Dataset, task: Task) -> BabySteps:
-    """The steps of every episode as `babywalk data align` placed them, which must have been done."""
-    if kept := _kept(dataset, task, IdentificationConfig()):
-        return kept[0]
+def load_aligned_steps(dataset: Dataset, task: Task) -> BabySteps:
+    """The steps of every episode as `babywalk data align` stored them; an error if it was not run."""
+    if stored := _load_steps(dataset, task, IdentificationConfig()):
+        return stored[0]
     raise DataError(
         f"{dataset.folder}: the Baby-Steps of {task.name} {task.split} are not aligned with their paths. "
         f"Run 'babywalk data align {task.name} --data {dataset.folder} --splits {task.split}'."
     )
 
 
-def _kept(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple[BabySteps, str] | None:
-    """The steps of a task, or of a sample of one, that were aligned and kept; and by which method."""
+def _load_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple[BabySteps, str] | None:
+    """The stored steps of a task or of a sample of it, and their method; None if not stored for `config`."""
     folder = dataset.folder / BABYSTEPS / task.name / task.split
     if not folder.is_dir():
         return None
@@ -131,15 +131,15 @@ def _kept(dataset: Dataset, task: Task, config: IdentificationConfig) -> tuple[B
     }
     if any(facts.get(name) != value for name, value in wanted.items()):
         return None
-    steps = load_babysteps(folder, whole, segmented(dataset, task.split))
+    steps = load_babysteps(folder, whole, segmented_texts(dataset, task.split))
     numbers = whole.full_numbers(np.arange(len(whole)))
     rows = np.searchsorted(numbers, task.full_numbers(np.arange(len(task))))
     ends = steps.ends.take(rows) if steps.ends else None
     return BabySteps(task, steps.segmented, steps.sentences.take(rows), ends), str(facts["method"])
 
 
-def identified(dataset: Dataset, task: Task, config: IdentificationConfig | None = None) -> BabySteps:
-    """The steps of every episode of a task, by what its instructions say alone."""
-    found = segmented(dataset, task.split)
-    sentences = found.of_episodes(task, np.arange(len(task)))
-    return BabySteps(task, found, identify(found.table, sentences, config or IdentificationConfig()))
+def identify_steps(dataset: Dataset, task: Task, config: IdentificationConfig | None = None) -> BabySteps:
+    """The steps of every episode of a task, from its instructions alone: not aligned with the path."""
+    segmented = segmented_texts(dataset, task.split)
+    sentences = segmented.of_episodes(task, np.arange(len(task)))
+    return BabySteps(task, segmented, identify(segmented.table, sentences, config or IdentificationConfig()))

@@ -14,7 +14,7 @@ from babywalk.instructions.babysteps import load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.segmenting import segment, segment_texts
 from babywalk.instructions.sentences import WordLists
-from babywalk.instructions.store import identified, segment_splits, segmented
+from babywalk.instructions.store import identify_steps, segment_splits, segmented_texts
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from babywalk.instructions.store import identified, segment_splits, segmented
         "  \n Exit the room.\n\n\tTurn left.  ",
     ],
 )
-def test_anything_gives_something_sensible(text: str) -> None:
+def test_any_text_is_segmented_without_losing_letters(text: str) -> None:
     steps = segment(text)
     assert steps
     assert all(step.text == text[step.begin : step.end] and step.text.strip() for step in steps)
@@ -39,12 +39,12 @@ def test_anything_gives_something_sensible(text: str) -> None:
     assert letters == sum(map(str.isalnum, text))
 
 
-def test_nothing_gives_nothing() -> None:
+def test_an_empty_text_has_no_steps() -> None:
     assert segment("") == []
     assert segment(" \n ") == []
 
 
-def test_an_instruction_with_its_landmarks() -> None:
+def test_landmarks_and_verbs_of_steps() -> None:
     first, second = segment(
         "Walk past the couches and go up the stairs. Enter the dining room. Stop by the table."
     )
@@ -56,7 +56,7 @@ def test_an_instruction_with_its_landmarks() -> None:
     assert len(segment(first.text + " " + second.text, IdentificationConfig(mode="sentence"))) == 3
 
 
-def test_the_same_in_one_process_and_in_two_and_from_the_cache(
+def test_one_process_two_processes_and_the_cache_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segmenting, "_CHUNK", 2)
@@ -64,7 +64,7 @@ def test_the_same_in_one_process_and_in_two_and_from_the_cache(
     alone = segment_texts(texts, lists=WordLists(), workers=1)
     together = segment_texts(texts, lists=WordLists(), workers=2, cache=tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
-    monkeypatch.setattr(segmenting, "_tagger", None)  # would fail if anything were tagged again
+    monkeypatch.setattr(segmenting, "_tagger", None)  # fails if a text is tagged again
     again = segment_texts(texts, lists=WordLists(), workers=1, cache=tmp_path)
     for found in (together, again):
         assert found.phrases == alone.phrases
@@ -73,22 +73,22 @@ def test_the_same_in_one_process_and_in_two_and_from_the_cache(
         assert found.begin.tolist() == alone.begin.tolist()
 
 
-def test_an_interrupted_run_goes_on_and_damage_is_repaired(
+def test_missing_and_damaged_cache_files_are_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segmenting, "_CHUNK", 1)
     texts = ["Go to the bed.", "Exit the room.", "Climb the stairs."]
     whole = segment_texts(texts, lists=WordLists(), workers=1, cache=tmp_path)
-    kept = sorted(tmp_path.iterdir())
-    kept[0].unlink()
-    kept[1].write_text("[[")
+    files = sorted(tmp_path.iterdir())
+    files[0].unlink()
+    files[1].write_text("[[")
     again = segment_texts(texts, lists=WordLists(), workers=1, cache=tmp_path)
     assert again.phrases == whole.phrases
-    assert sorted(tmp_path.iterdir()) == kept
+    assert sorted(tmp_path.iterdir()) == files
 
 
 @pytest.fixture(scope="module")
-def housed(dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+def segmented_dataset(dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """A copy of the built-in data with val_seen segmented."""
     import shutil
 
@@ -99,29 +99,29 @@ def housed(dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset
     return dataset
 
 
-def test_steps_of_joined_tasks_are_made_of_the_sentences_of_their_texts(housed: Dataset) -> None:
-    steps = identified(housed, housed.task("r4r", "val_seen"))
+def test_steps_of_joined_tasks_have_the_words_of_their_instructions(segmented_dataset: Dataset) -> None:
+    steps = identify_steps(segmented_dataset, segmented_dataset.task("r4r", "val_seen"))
     for episode in (0, len(steps) // 2, len(steps) - 1):
-        told = " ".join(steps.texts(episode))
-        assert told.split() == housed.task("r4r", "val_seen")[episode].instruction.split()
-    short = identified(housed, housed.task("r2r", "val_seen"))
+        text = " ".join(steps.texts(episode))
+        assert text.split() == segmented_dataset.task("r4r", "val_seen")[episode].instruction.split()
+    short = identify_steps(segmented_dataset, segmented_dataset.task("r2r", "val_seen"))
     assert 1.5 < steps.mean / short.mean < 2.5
 
 
-def test_what_was_found_is_kept_with_the_data(housed: Dataset) -> None:
-    found = segmented(housed, "val_seen")
-    segment_splits(housed, ["val_seen"], workers=1)
-    assert segmented(housed, "val_seen").phrases == found.phrases
+def test_sentences_are_stored_with_the_data(segmented_dataset: Dataset) -> None:
+    found = segmented_texts(segmented_dataset, "val_seen")
+    segment_splits(segmented_dataset, ["val_seen"], workers=1)
+    assert segmented_texts(segmented_dataset, "val_seen").phrases == found.phrases
     with pytest.raises(
         DataError, match=r"the instructions of train are not segmented\. Run 'babywalk data segment"
     ):
-        segmented(housed, "train")
+        segmented_texts(segmented_dataset, "train")
 
 
-def test_aligned_steps_come_back(housed: Dataset, tmp_path: Path) -> None:
+def test_saved_steps_load_with_their_ends(segmented_dataset: Dataset, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    steps = identified(housed, housed.task("r2r", "val_seen"))
+    steps = identify_steps(segmented_dataset, segmented_dataset.task("r2r", "val_seen"))
     with pytest.raises(DataError, match="These Baby-Steps are not aligned with paths"):
         steps.steps(0)
     last = np.diff(steps.task.paths.start)[steps.task.chain_of(np.arange(len(steps)))] - 1
@@ -134,21 +134,23 @@ def test_aligned_steps_come_back(housed: Dataset, tmp_path: Path) -> None:
     assert all(step.path == steps.task[0].path[-1:] for step in first[1:])
 
 
-def test_steps_are_exported_in_the_usual_form(housed: Dataset, tmp_path: Path) -> None:
+def test_steps_are_exported_with_sub_instructions_and_sub_paths(
+    segmented_dataset: Dataset, tmp_path: Path
+) -> None:
     import json
 
     from babywalk.commands.data import export_task
 
-    export_task(housed.folder, "r4r", "val_seen", tmp_path / "steps.json", steps=True)
+    export_task(segmented_dataset.folder, "r4r", "val_seen", tmp_path / "steps.json", steps=True)
     for walk in json.loads((tmp_path / "steps.json").read_text()):
-        told, paths = walk["sub_instructions"], walk["sub_paths"]
-        assert len(told) == len(paths) == len(walk["headings"]) == len(walk["instructions"])
-        for instruction, steps, parts, turned in zip(
-            walk["instructions"], told, paths, walk["headings"], strict=True
+        texts, paths = walk["sub_instructions"], walk["sub_paths"]
+        assert len(texts) == len(paths) == len(walk["headings"]) == len(walk["instructions"])
+        for instruction, steps, parts, headings in zip(
+            walk["instructions"], texts, paths, walk["headings"], strict=True
         ):
             assert " ".join(steps).split() == instruction.split()
-            assert len(steps) == len(parts) == len(turned)
-            assert turned[0] == walk["heading"]
+            assert len(steps) == len(parts) == len(headings)
+            assert headings[0] == walk["heading"]
             assert all(one[-1] == other[0] for one, other in itertools.pairwise(parts))
             joined = parts[0] + [viewpoint for part in parts[1:] for viewpoint in part[1:]]
             assert joined == walk["path"]

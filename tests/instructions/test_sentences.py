@@ -14,11 +14,11 @@ STOP_WORDS = frozenset({"the", "a", "go", "take"})
 
 def tagged(text: str) -> list[Word]:
     """Words written as "couch/NOUN" or "stairs/NOUN/stair", one space between."""
-    words, place = [], 0
+    words, position = [], 0
     for item in text.split():
         form, pos, *lemma = item.split("/")
-        words.append(Word(form, lemma[0] if lemma else form.lower(), pos, place, place + len(form)))
-        place += len(form) + 1
+        words.append(Word(form, lemma[0] if lemma else form.lower(), pos, position, position + len(form)))
+        position += len(form) + 1
     return words
 
 
@@ -51,7 +51,7 @@ def test_rule_1_splits_at_periods(text: str, pieces: list[str]) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("ab1.!?\n ,😀é'\""), max_size=40) | st.text(max_size=40))
-def test_no_word_is_lost_and_no_sentence_is_empty(text: str) -> None:
+def test_no_character_is_lost_and_no_sentence_is_empty(text: str) -> None:
     found = spans(text)
     assert all(text[begin:end].strip() for begin, end in found)
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(found))
@@ -67,7 +67,7 @@ def test_rule_1_chunks_noun_phrases_up_to_their_last_noun() -> None:
     assert [plain(phrase) for phrase in noun_phrases(words)] == ["big dining room table"]
 
 
-def test_rules_2_and_3_keep_what_can_be_seen() -> None:
+def test_rules_2_and_3_keep_visible_landmarks() -> None:
     words = tagged(
         "stairs/NOUN/stair to/ADP left/ADJ side/NOUN of/ADP glass/NOUN doors/NOUN/door at/ADP end/NOUN"
     )
@@ -76,7 +76,7 @@ def test_rules_2_and_3_keep_what_can_be_seen() -> None:
     assert list(landmarks(tagged("-/NOUN 5/NOUN"), (), STOP_WORDS)) == []
 
 
-def test_rule_4_keeps_what_moves_the_walker() -> None:
+def test_rule_4_keeps_verbs_that_move_the_walker() -> None:
     words = tagged("Turn/VERB and/CCONJ facing/VERB/face walked/VERB/walk go/VERB 😀/VERB is/AUX")
     assert list(verbs(words, WordLists().verb_blacklist)) == ["walk", "go"]
 
@@ -94,13 +94,13 @@ def test_rule_4_keeps_what_moves_the_walker() -> None:
         ("There/PRON is/AUX", True, False),
     ],
 )
-def test_openings_of_rule_6(text: str, stops: bool, leads: bool) -> None:
+def test_first_words_of_rule_6(text: str, stops: bool, leads: bool) -> None:
     words = tagged(text)
     (sentence,) = sentences(plain(words), words, WordLists(), STOP_WORDS)
     assert (sentence.stops, sentence.leads) == (stops, leads)
 
 
-def test_the_lists_can_be_changed() -> None:
+def test_word_lists_can_be_changed() -> None:
     words = tagged("Hop/VERB to/ADP the/DET couch/NOUN")
     lists = WordLists(landmark_blacklist=("couch",), verb_blacklist=("hop",), stop_openings=("hop",))
     (sentence,) = sentences(plain(words), words, lists, STOP_WORDS)

@@ -21,14 +21,14 @@ from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
 from babywalk.instructions.step_episodes import StepEpisodes
-from babywalk.instructions.store import aligned, kept_aligned
+from babywalk.instructions.store import aligned_steps, load_aligned_steps
 
 TEXTS = ["go north. then east. stop here.", "walk on now please."]
 
 
 @pytest.fixture
 def steps() -> BabySteps:
-    """Up the west side of a square, then east, where two steps share a place; and one step back west."""
+    """Up the west side of a square, then east, where two steps share a viewpoint; and one step back west."""
     square = connectivity("h", [(0, 0, 0), (0, 2, 0), (2, 2, 0), (2, 0, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)])
     houses = Houses.of([square])
     walks = placed(houses, walk("h", [0, 1, 2], 1, TEXTS[:1]), walk("h", [2, 1], 2, TEXTS[1:]))
@@ -39,7 +39,7 @@ def steps() -> BabySteps:
     return BabySteps(task, segmented, Ragged.of([[1, 1, 1], [1]]), Ragged.of([[1, 2, 2], [1]]))
 
 
-def test_each_step_is_a_stretch_that_begins_where_the_one_before_ended(steps: BabySteps) -> None:
+def test_each_step_starts_where_the_previous_one_ended(steps: BabySteps) -> None:
     single = StepEpisodes.of(steps)
     assert [episode.path for episode in single.task] == [("0", "1"), ("1", "2"), ("2",), ("2", "1")]
     assert [episode.instruction for episode in single.task] == [
@@ -53,28 +53,28 @@ def test_each_step_is_a_stretch_that_begins_where_the_one_before_ended(steps: Ba
     assert single.paths.tolist() == [0, 0, 0, 1]
 
 
-def test_it_begins_facing_as_one_came(steps: BabySteps) -> None:
-    """The first as the episode does (0.5 is nearest to 30 degrees), then north, then east."""
+def test_each_step_starts_with_the_heading_of_the_last_move(steps: BabySteps) -> None:
+    """The first has the heading of the episode (0.5 is nearest to 30 degrees), then north, then east."""
     single = StepEpisodes.of(steps)
     assert np.degrees([episode.heading for episode in single.task]).round(1).tolist() == [28.6, 0, 90, 28.6]
     assert starts(single.task, np.arange(4)).view.tolist() == [13, 12, 15, 13]
 
 
-def test_steps_must_be_aligned(steps: BabySteps) -> None:
+def test_steps_without_ends_are_refused(steps: BabySteps) -> None:
     with pytest.raises(DataError, match="not aligned with paths"):
         StepEpisodes.of(replace(steps, ends=None))
 
 
-def test_a_sample_has_the_steps_of_the_whole(aligned_dollhouse: Path) -> None:
+def test_a_sample_of_a_task_has_the_steps_of_the_task(aligned_dollhouse: Path) -> None:
     dataset = Dataset(aligned_dollhouse)
     whole, sample = dataset.task("r4r", "val_seen"), dataset.task("r4r", "val_seen:25")
-    of_whole, of_sample = kept_aligned(dataset, whole), kept_aligned(dataset, sample)
+    of_whole, of_sample = load_aligned_steps(dataset, whole), load_aligned_steps(dataset, sample)
     assert len(of_sample) == 25
     for number, id_ in enumerate(sample.ids(np.arange(25))):
         assert of_sample.steps(number) == of_whole.steps(whole.number_of(id_))
-    assert aligned(dataset, sample, IdentificationConfig())[0].ends is not None
-    # Larger steps end where some of the small ones do, and together say the same.
-    coarse, method = aligned(dataset, sample, IdentificationConfig(size=150))
+    assert aligned_steps(dataset, sample, IdentificationConfig())[0].ends is not None
+    # Larger steps end where some of the small ones do, and have the same text in total.
+    coarse, method = aligned_steps(dataset, sample, IdentificationConfig(size=150))
     assert method == "proportional"
     assert 1 < coarse.mean < of_sample.mean
     for number in range(25):
@@ -84,4 +84,4 @@ def test_a_sample_has_the_steps_of_the_whole(aligned_dollhouse: Path) -> None:
             sample[number].path
         )
     with pytest.raises(DataError, match="r4r train are not aligned"):
-        kept_aligned(dataset, dataset.task("r4r", "train"))
+        load_aligned_steps(dataset, dataset.task("r4r", "train"))

@@ -115,4 +115,4 @@ def move_views(
     level_view = COLUMNS + np.round(heading / STEP).astype(np.int64) % COLUMNS
     moved = (previous != viewpoint)[:, None]
     ahead = [features.view(place, level_view) * moved for place in (previous, viewpoint)]
-    return np.concatenate([*ahead, features.ahead(viewpoint)], axis=1)
+    return np.concatenate([*ahead, features.panorama(viewpoint)], axis=1)

@@ -204,7 +204,7 @@ def max_over_paths(logits: Tensor, paths: Ragged) -> Tensor:  # (N, V) -> (paths
 
 def column_scale(features: ViewFeatures, viewpoints: Index) -> NDArray[np.float32]:
     """(D,) the root mean square of each column over panoramas, so that rare objects count too."""
-    table = features.ahead(viewpoints)
+    table = features.panorama(viewpoints)
     size = np.sqrt(np.square(table, dtype=np.float64).mean(axis=0))
     return np.where(size > 0, size, 1.0).astype(np.float32)
 

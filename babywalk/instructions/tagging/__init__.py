@@ -1,4 +1,4 @@
-"""Words of an instruction with their part of speech and their dictionary form, by a spaCy pipeline."""
+"""Part-of-speech tagging and lemmatisation of instructions, with a spaCy pipeline."""
 
 from babywalk.instructions.tagging.loading import load_tagger, stop_words, tagger_notes
 from babywalk.instructions.tagging.tagger import Tagger, Word

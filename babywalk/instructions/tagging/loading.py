@@ -1,4 +1,4 @@
-"""Where taggers come from: the one that ships with BabyWalk, or a spaCy pipeline the user has installed."""
+"""Loading taggers: the one that ships with BabyWalk, or an installed spaCy pipeline."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from babywalk.instructions.tagging.tagger import Tagger
 if TYPE_CHECKING:
     from spacy.language import Language
 
-SHIPPED = Path(__file__).parent / "pipeline"  # made by tools/tagger/train.py; its terms are in NOTICE.txt
-# What pipelines do besides tagging, which takes most of their time.
+SHIPPED = Path(__file__).parent / "pipeline"  # made by tools/tagger/train.py; its licence is in NOTICE.txt
+# Components that are not needed for tagging, and take most of a pipeline's time.
 _UNUSED = [
     "parser",
     "senter",
@@ -30,7 +30,7 @@ _UNUSED = [
 
 
 def load_tagger(name: str | None = None) -> Tagger:
-    """The tagger of a spaCy pipeline, given by its name or its folder; without one, the tagger that ships."""
+    """The tagger of a spaCy pipeline, by name or folder; by default, the one that ships with BabyWalk."""
     spacy = _spacy()
     nlp: Language = spacy.load(SHIPPED) if name is None else _installed(spacy, name)
     _use_blas(nlp)
@@ -43,18 +43,18 @@ def load_tagger(name: str | None = None) -> Tagger:
 
 
 def _use_blas(nlp: Language) -> None:
-    """Let the pipeline multiply matrices with NumPy's library: a fifth faster than its own, same tags."""
+    """Use NumPy's BLAS for matrix products: a fifth faster than spaCy's own, with the same tags."""
     from thinc.api import NumpyOps
 
     ops = NumpyOps(use_blis=False)
-    for _, part in nlp.pipeline:
-        if (model := getattr(part, "model", None)) is not None and hasattr(model, "walk"):
+    for _, pipe in nlp.pipeline:
+        if (model := getattr(pipe, "model", None)) is not None and hasattr(model, "walk"):
             for node in model.walk():
                 node.ops = ops
 
 
 def tagger_notes(name: str | None = None) -> tuple[str, str]:
-    """The version and the licence of a tagger; of the one that ships, without loading it."""
+    """The version and the licence of a tagger; the one that ships is not loaded for it."""
     if name is not None:
         tagger = load_tagger(name)
         return tagger.version, tagger.licence
@@ -67,7 +67,7 @@ def _version(meta: dict[str, Any]) -> str:
 
 
 def stop_words() -> frozenset[str]:
-    """English words that name nothing, in lower case, as spaCy lists them."""
+    """spaCy's list of English stop words, in lower case."""
     _spacy()
     from spacy.lang.en.stop_words import STOP_WORDS
 
@@ -78,7 +78,7 @@ def _spacy() -> ModuleType:
     try:
         import spacy
     except ModuleNotFoundError as error:
-        if error.name != "spacy":  # spaCy is there, and something that it needs is not
+        if error.name != "spacy":  # spaCy is installed, one of its dependencies is not
             raise
         raise ConfigError(
             "Segmenting instructions needs spaCy. Install it with: pip install 'babywalk[text]'."
@@ -92,21 +92,19 @@ def _installed(spacy: ModuleType, name: str) -> Language:
     except OSError:
         raise ConfigError(
             f"The tagger {name!r} is not an installed spaCy pipeline. Install it with: "
-            f"python -m spacy download {name}. Or choose none, to use the one that ships with BabyWalk."
+            f"python -m spacy download {name}. Or leave it out to use the one that ships with BabyWalk."
         ) from None
     except (ImportError, ValueError) as error:
         raise ConfigError(f"spaCy cannot load the tagger {name!r}: {error}") from None
     if missing := _missing(nlp):
-        raise ConfigError(
-            f"The tagger {name!r} gives no {missing}. Choose a pipeline such as en_core_web_sm."
-        )
+        raise ConfigError(f"The tagger {name!r} has no {missing}. Choose a pipeline such as en_core_web_sm.")
     return nlp
 
 
 def _missing(nlp: Language) -> str:
-    """What of a word's tags a pipeline leaves out, seen on a sentence; nothing if it leaves out nothing."""
+    """Which annotations a pipeline lacks, tested on a sentence; an empty text if none."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # spaCy warns of what is found here
+        warnings.simplefilter("ignore")  # spaCy warns of missing annotations
         doc = nlp("Walk past the couches.")
-    wanted = {"parts of speech": "POS", "lemmas": "LEMMA"}
-    return " and no ".join(text for text, field in wanted.items() if not doc.has_annotation(field))
+    needed = {"parts of speech": "POS", "lemmas": "LEMMA"}
+    return " and no ".join(text for text, field in needed.items() if not doc.has_annotation(field))

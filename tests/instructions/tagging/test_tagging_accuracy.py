@@ -1,4 +1,4 @@
-"""How often the shipped tagger is right, on text it was not trained on."""
+"""The accuracy of the shipped tagger, on text it was not trained on."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from spacy.tokens import Doc
 
 from babywalk.instructions.tagging import Tagger
 
-# [instruction, place in it, tag of the word there]: first words of sentences of R2R's training split, drawn
-# at random with few of each, and labelled by hand before any tagger saw them; misspelt commands apart.
+# [instruction, position in it, tag of the word there]: first words of sentences of R2R's train split, drawn
+# at random with few of each, labelled by hand without a tagger; misspelt commands are separate.
 LABELS: dict[str, list[tuple[str, int, str]]] = json.loads(
     Path(__file__).with_name("labels.json").read_text()
 )
 
 
 @pytest.mark.real
-def test_universal_tags_and_lemmas_on_the_treebank(
+def test_accuracy_of_tags_and_lemmas_on_the_treebank(
     real_data: Path, tagger: Tagger, treebank: ModuleType
 ) -> None:
     """Sentence by sentence, with the treebank's own words, as the field reports it."""
@@ -40,12 +40,14 @@ def test_universal_tags_and_lemmas_on_the_treebank(
 
 @pytest.mark.real
 @pytest.mark.parametrize(("kind", "least"), [("commands", 0.99), ("others", 0.95), ("slips", 0.6)])
-def test_first_words_of_sentences_of_r2r(real_data: Path, tagger: Tagger, kind: str, least: float) -> None:
+def test_accuracy_on_first_words_of_r2r_sentences(
+    real_data: Path, tagger: Tagger, kind: str, least: float
+) -> None:
     walks = json.loads((real_data / "R2R" / "R2R_train.json").read_text())
     texts = {f"{walk['path_id']}_{i}": text for walk in walks for i, text in enumerate(walk["instructions"])}
     tagged = tagger.tag(texts[name] for name, _, _ in LABELS[kind])
-    right = 0
-    for (_, place, tag), words in zip(LABELS[kind], tagged, strict=True):
-        (word,) = (word for word in words if word.begin == place)
-        right += word.pos == tag
-    assert right / len(LABELS[kind]) > least
+    correct = 0
+    for (_, position, tag), words in zip(LABELS[kind], tagged, strict=True):
+        (word,) = (word for word in words if word.begin == position)
+        correct += word.pos == tag
+    assert correct / len(LABELS[kind]) > least

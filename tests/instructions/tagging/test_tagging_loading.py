@@ -1,4 +1,4 @@
-"""Taggers that can be loaded, and what is said when one cannot."""
+"""Loading of taggers, and the error messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from babywalk.instructions.tagging import load_tagger, stop_words, tagger_notes
 from babywalk.instructions.tagging.loading import SHIPPED
 
 
-def test_the_shipped_tagger_names_itself_and_its_terms() -> None:
+def test_the_shipped_tagger_has_a_version_and_a_licence() -> None:
     tagger = load_tagger()
     assert tagger.version == "en_babywalk_ewt 1.0.0"
     assert tagger.licence == "CC BY-SA 4.0"
@@ -35,7 +35,7 @@ def contents() -> dict[str, bytes]:
     }
 
 
-def test_the_shipped_pipeline_is_small_and_names_no_machine(contents: dict[str, bytes]) -> None:
+def test_the_shipped_pipeline_is_small_and_contains_no_local_paths(contents: dict[str, bytes]) -> None:
     assert sum(map(len, contents.values())) < 5_000_000
     homes = (str(Path.home()), str(SHIPPED.parents[3]), tempfile.gettempdir(), "/home")
     for folder in (f"{home}/".encode() for home in homes):
@@ -61,22 +61,22 @@ def test_a_pipeline_is_loaded_by_its_folder() -> None:
 def test_a_pipeline_that_is_not_installed_is_refused() -> None:
     message = (
         "The tagger 'en_no_such_model' is not an installed spaCy pipeline. Install it with: python -m spacy "
-        "download en_no_such_model. Or choose none, to use the one that ships with BabyWalk."
+        "download en_no_such_model. Or leave it out to use the one that ships with BabyWalk."
     )
     with pytest.raises(ConfigError) as caught:
         load_tagger("en_no_such_model")
     assert str(caught.value) == message
 
 
-def test_a_pipeline_that_tags_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_pipeline_without_tags_is_refused(tmp_path: Path) -> None:
     spacy.blank("en").to_disk(tmp_path)
-    with pytest.raises(ConfigError, match="gives no parts of speech and no lemmas"):
+    with pytest.raises(ConfigError, match="has no parts of speech and no lemmas"):
         load_tagger(str(tmp_path))
 
 
 def test_a_pipeline_without_lemmas_is_refused(tmp_path: Path) -> None:
     spacy.load(SHIPPED, exclude=["lemmatizer"]).to_disk(tmp_path)
-    with pytest.raises(ConfigError, match="gives no lemmas"):
+    with pytest.raises(ConfigError, match="has no lemmas"):
         load_tagger(str(tmp_path))
 
 
@@ -101,6 +101,6 @@ def test_without_spacy_the_message_says_how_to_install_it(
     )
 
 
-def test_stop_words_name_nothing() -> None:
+def test_stop_words_are_function_words() -> None:
     assert {"the", "for", "from"} <= stop_words()
     assert "table" not in stop_words()

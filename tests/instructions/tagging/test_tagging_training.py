@@ -1,4 +1,4 @@
-"""What the shipped tagger is trained on: sentences of a grammar, and a treebank."""
+"""The training data of the shipped tagger: sentences of a grammar, and a treebank."""
 
 from __future__ import annotations
 
