@@ -37,17 +37,18 @@ class Observer:
     @classmethod
     def of(cls, world: World, features: ViewFeatures) -> Observer:
         """From memory-mapped features; nothing is copied where the spec names one block of one source."""
-        return cls.over(world, features.views_table(), features.panorama_table() if features.lookahead else None)
+        panoramas = features.panorama_table() if features.lookahead else None
+        return cls.over(world, features.views_table(), panoramas)
 
     @classmethod
-    def over(cls, world: World, views: Array, ahead: Array | None = None) -> Observer:
+    def over(cls, world: World, views: Array, panoramas: Array | None = None) -> Observer:
         """From a table of views (N, 36, D), and for look-ahead one of panoramas (N, D)."""
         relative = VIEW_HEADINGS - (np.arange(COLUMNS) * STEP)[:, None]
         elevation = np.broadcast_to(VIEW_ELEVATIONS, relative.shape)
         orientation = np.stack(
             [np.sin(relative), np.cos(relative), np.sin(elevation), np.cos(elevation)], axis=-1
         )
-        return cls(world, views, ahead, np.tile(orientation, TILES).astype(np.float32))
+        return cls(world, views, panoramas, np.tile(orientation, TILES).astype(np.float32))
 
     @property
     def view_width(self) -> int:
@@ -72,8 +73,8 @@ class Observer:
         """The same with all features multiplied by `gain`; directions are unchanged."""
         if gain == 1.0:
             return self
-        ahead = None if self.panorama_table is None else self.panorama_table * gain
-        return replace(self, views_table=self.views_table * gain, panorama_table=ahead)
+        panoramas = None if self.panorama_table is None else self.panorama_table * gain
+        return replace(self, views_table=self.views_table * gain, panorama_table=panoramas)
 
     def mirrored(self) -> Observer:
         """The observer of the mirror images of all houses, with the same features."""
@@ -115,5 +116,6 @@ class Observer:
         candidates[:, :width] = cells(self.views_table, poses.viewpoint, view)
         candidates[:, width : self.view_width] = library.tile(world.direction(poses, actions), (1, TILES))
         if self.panorama_table is not None:
-            candidates[:, self.view_width :] = rows(self.panorama_table, world.target[poses.viewpoint, actions])
+            target = world.target[poses.viewpoint, actions]
+            candidates[:, self.view_width :] = rows(self.panorama_table, target)
         return candidates

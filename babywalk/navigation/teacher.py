@@ -27,9 +27,9 @@ class Teacher:
         """The teacher for all houses of a dataset."""
         size = np.diff(houses.first)[houses.house_of]
         tail = np.repeat(np.arange(len(houses.names)), size)
-        action = np.full(len(houses.onward), STOP, dtype=np.int8)
+        action = np.full(len(houses.next_step), STOP, dtype=np.int8)
         for slot, neighbour in enumerate(houses.neighbours.T):
-            first = (houses.onward == neighbour[tail]) & (houses.onward != NOWHERE)
+            first = (houses.next_step == neighbour[tail]) & (houses.next_step != NOWHERE)
             action[first] = slot + 1
         return cls(houses.row, action)
 

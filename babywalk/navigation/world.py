@@ -128,10 +128,12 @@ def poses_at(viewpoints: Array, headings: Array) -> Poses:
     return Poses(np.asarray(viewpoints, dtype=np.int64), column + COLUMNS)
 
 
-def start_poses(task: Task, episodes: Array) -> Poses:
-    """The poses (NumPy) at the start of episodes: level, facing the heading of the first path."""
+def start_poses(task: Task, episodes: Array, places: Array | None = None) -> Poses:
+    """Level poses (NumPy) at the start of episodes, or of Baby-Steps that start at index `places` of the path."""
     chain = task.chain_of(episodes)
-    return poses_at(task.paths.firsts[chain], task.walks.headings[task.chain[chain, 0]])
+    start = task.paths.start[chain]
+    viewpoints = task.paths.values[start if places is None else start + places]
+    return poses_at(viewpoints, task.start_headings(chain, places))
 
 
 def angles(view: Array) -> tuple[Array, Array]:

@@ -51,7 +51,7 @@ def observer() -> Observer:
     house = connectivity("h", [(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1), (0, 2)])
     views = np.random.default_rng(0).random((3, 36, 2), dtype=np.float32)
     views.flags.writeable = False  # as memory-mapped features are
-    return Observer.over(World.of(Houses.of([house])), views, ahead=views.mean(axis=1))
+    return Observer.over(World.of(Houses.of([house])), views, panoramas=views.mean(axis=1))
 
 
 @pytest.fixture
