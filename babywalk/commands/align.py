@@ -19,9 +19,9 @@ from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.landmarks.classifier import LandmarkModel, load_landmarks, train_landmarks
 from babywalk.instructions.landmarks.evaluation import LandmarkReport, report_landmarks
 from babywalk.instructions.store import (
-    identified,
-    keep_aligned,
-    segmented,
+    identify_steps,
+    save_aligned_steps,
+    segmented_texts,
 )
 
 
@@ -29,10 +29,10 @@ def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport
     """Train the landmark classifier of appendix A.2, keep it, and report on val_seen."""
     dataset = Dataset(folder)
     spec = default_features(folder, features)
-    model = train_landmarks(dataset, segmented(dataset, "train"), spec)
+    model = train_landmarks(dataset, segmented_texts(dataset, "train"), spec)
     model.save(folder / LANDMARKS)
     logits = model.logits(open_features(folder, spec, dataset.houses))
-    return report_landmarks(model, logits, dataset.walks("val_seen"), segmented(dataset, "val_seen"))
+    return report_landmarks(model, logits, dataset.walks("val_seen"), segmented_texts(dataset, "val_seen"))
 
 
 def align_data(
@@ -54,11 +54,11 @@ def align_data(
     found = []
     for split in splits or ["train"]:
         for name in tasks:
-            steps = identified(dataset, dataset.task(name, split), cut)
+            steps = identify_steps(dataset, dataset.task(name, split), cut)
             steps = align(
                 steps, method=method, features=seen, aligner=aligner, landmarks=landmarks, joints=joints
             )
-            keep_aligned(dataset, steps, cut, method=method, notes=seen.notes)
+            save_aligned_steps(dataset, steps, cut, method=method, notes=seen.notes)
             found.append(steps)
     return found
 
@@ -97,7 +97,7 @@ def _landmarks(dataset: Dataset, spec: str) -> LandmarkModel:
         kept = load_landmarks(folder)
         if kept.features == spec:
             return kept
-    learned = train_landmarks(dataset, segmented(dataset, "train"), spec)
+    learned = train_landmarks(dataset, segmented_texts(dataset, "train"), spec)
     learned.save(folder)
     return learned
 

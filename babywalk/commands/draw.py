@@ -15,7 +15,7 @@ from babywalk.evaluation.figures.style import save
 from babywalk.evaluation.result_files import read_trajectories
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.store import (
-    aligned,
+    aligned_steps,
     is_segmented,
 )
 
@@ -45,7 +45,7 @@ def draw(
         path = loaded.paths[int(loaded.chain_of(np.array([number]))[0])]
         ends: tuple[int, ...] = ()
         if is_segmented(dataset, loaded.split):
-            steps, method = aligned(dataset, loaded, IdentificationConfig())
+            steps, method = aligned_steps(dataset, loaded, IdentificationConfig())
             if steps.ends is not None and method != "proportional":
                 ends = tuple(steps.ends[number].tolist())
         trajectories.append(Trajectory("expert", tuple(path.tolist()), ends))
