@@ -1,4 +1,4 @@
-"""The speaker: it learns to say what was walked, and what it says is a split like any other."""
+"""The speaker: its training, the instructions it generates, and splits made of them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pytest
 import torch
 
 from babywalk.agents.learned import observer_for
-from babywalk.assets.manifest import verify
+from babywalk.assets.data_directory import verify
 from babywalk.assets.r2r import read_walks, write_walks
 from babywalk.assets.tokens import tokenise
 from babywalk.cli import main
 from babywalk.commands.augment import augment
-from babywalk.commands.data import segment_data
+from babywalk.commands.segment import segment_data
 from babywalk.commands.train import train_agent
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import END
-from babywalk.modules.speaker import SpeakerConfig, load_speaker, written
+from babywalk.modules.speaker import SpeakerConfig, detokenise, load_speaker
 from babywalk.training.speaker import SpeakerBatches, perplexity, train_speaker
 
 QUICK = {"hidden": 64, "epochs": 60, "batch": 10, "dropout": 0.0, "feature_dropout": 0.0}
@@ -35,59 +35,59 @@ def data(segmented_dollhouse: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def test_words_are_written_as_one_writes_them() -> None:
+def test_detokenise_restores_spaces_and_capitals() -> None:
     text = "walk past the couch , go up the stairs . stop by the bed ."
-    assert written(text.split()) == "Walk past the couch, go up the stairs. Stop by the bed."
-    assert tokenise(written(text.split())) == text.split()
-    assert written([]) == ""
+    assert detokenise(text.split()) == "Walk past the couch, go up the stairs. Stop by the bed."
+    assert tokenise(detokenise(text.split())) == text.split()
+    assert detokenise([]) == ""
 
 
-def test_it_says_of_each_walk_what_was_said_of_it(data: Path) -> None:
+def test_it_reproduces_the_instructions_of_a_small_training_set(data: Path) -> None:
     file = data / "r2r" / "R2R_train.json"
-    shortlist = [replace(walk, instructions=walk.instructions[:1] * 5) for walk in read_walks(file)[:30:3]]
-    write_walks(file, shortlist)
+    walks_read = [replace(walk, instructions=walk.instructions[:1] * 5) for walk in read_walks(file)[:30:3]]
+    write_walks(file, walks_read)
     dataset = Dataset(data)
     observer = observer_for("dollhouse", dataset)
     speaker = train_speaker(
         dataset, "dollhouse", observer, SpeakerConfig(**QUICK, mirror=0.0, learning_rate=5e-3)
     )
     walks = dataset.walks("train")
-    told = speaker.tell(walks.paths, walks.headings, dataset.houses, observer)
-    right = [
-        tokenise(text) == tokenise(walk.instructions[0]) for text, walk in zip(told, shortlist, strict=True)
+    texts = speaker.describe(walks.paths, walks.headings, dataset.houses, observer)
+    correct = [
+        tokenise(text) == tokenise(walk.instructions[0]) for text, walk in zip(texts, walks_read, strict=True)
     ]
-    assert sum(right) >= 8  # of ten; who does not look at the walk says the same of all
+    assert sum(correct) >= 8  # of ten; a speaker that ignores the walk gives the same text for all
     assert perplexity(speaker, dataset, "train", observer) < 1.5
 
 
-def test_what_is_said_word_by_word_is_scored_as_it_is_read_at_once(data: Path) -> None:
+def test_scores_word_by_word_equal_those_of_teacher_forcing(data: Path) -> None:
     dataset = Dataset(data)
     observer = observer_for("dollhouse", dataset)
     speaker = train_speaker(dataset, "dollhouse", observer, SpeakerConfig(**{**QUICK, "epochs": 1}))
-    told = SpeakerBatches.of(dataset, "val_seen", speaker.vocabulary, 80)
+    batches = SpeakerBatches.of(dataset, "val_seen", speaker.vocabulary, 80)
     walks = dataset.walks("val_seen")
-    row, first = told.texts[0].astype(np.int64), told.walk[:1]
+    row, first = batches.texts[0].astype(np.int64), batches.walk[:1]
     with torch.inference_mode():
-        walked = speaker.walked(
-            walks.paths.take(first), walks.headings[first], dataset.houses, told.world, observer
+        encoded = speaker.encode(
+            walks.paths.take(first), walks.headings[first], dataset.houses, batches.world, observer
         )
-        before = torch.from_numpy(np.append(told.end, row))
-        at_once = speaker.network(walked, before, torch.tensor([len(before)]))
+        previous = torch.from_numpy(np.append(batches.end, row))
+        at_once = speaker.network(encoded, previous, torch.tensor([len(previous)]))
         state, one_by_one = None, []
-        for word in before:
-            scores, state = speaker.network.next(walked, word[None], state)
+        for word in previous:
+            scores, state = speaker.network.next(encoded, word[None], state)
             one_by_one.append(scores[0])
     torch.testing.assert_close(at_once, torch.stack(one_by_one), rtol=1e-4, atol=1e-5)
 
 
-def test_a_speaker_that_was_kept_says_the_same(data: Path) -> None:
+def test_a_saved_speaker_gives_the_same_texts(data: Path) -> None:
     quick = {**QUICK, "epochs": 1}
     made = augment(data, 30, "spoken", settings=quick, features="dollhouse")
     assert made.walks == 30
     first = (data / "r2r" / "R2R_spoken.json").read_text()
     weights = (data / "speaker" / "weights.safetensors").read_bytes()
     augment(data, 30, "again", settings=quick, features="dollhouse")
-    assert (data / "speaker" / "weights.safetensors").read_bytes() == weights  # not trained anew
+    assert (data / "speaker" / "weights.safetensors").read_bytes() == weights  # not trained again
     assert (data / "r2r" / "R2R_again.json").read_text() == first
     assert not verify(data).findings
     dataset = Dataset(data)
@@ -98,11 +98,11 @@ def test_a_speaker_that_was_kept_says_the_same(data: Path) -> None:
     assert (data / "r2r" / "R2R_drawn.json").read_text() != first
 
 
-def test_an_agent_learns_from_what_was_spoken(data: Path) -> None:
+def test_an_agent_trains_on_a_generated_split(data: Path) -> None:
     from babywalk.commands.train import train_agent
 
     assert (
-        main(["data", "speak", "--data", str(data), "--walks", "40", "--set", "hidden=16", "epochs=1"]) == 0
+        main(["data", "augment", "--data", str(data), "--walks", "40", "--set", "hidden=16", "epochs=1"]) == 0
     )
     dataset = Dataset(data)
     assert "spoken" in dataset.splits
@@ -121,7 +121,7 @@ def test_an_agent_learns_from_what_was_spoken(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--split", "train"], "people described"),
         (["--split", "a b"], "no name"),
@@ -129,29 +129,29 @@ def test_an_agent_learns_from_what_was_spoken(data: Path) -> None:
         (["--temperature", "-1"], "Give 0 for the likeliest"),
         (["--temperature", "nan"], "Give 0 for the likeliest"),
         (["--set", "hiden=3"], "Did you mean hidden"),
-        (["--set", "epochs=0"], "epochs = 0 cannot work"),
-        (["--set", "learning_rate=-1"], "learning_rate = -1.0 teaches nothing"),
-        (["--set", "weight_decay=-1"], "weight_decay = -1.0 cannot work"),
-        (["--set", "mirror=2"], "mirror = 2.0 is no share"),
+        (["--set", "epochs=0"], "epochs = 0 is out of range"),
+        (["--set", "learning_rate=-1"], "learning_rate = -1.0 is out of range"),
+        (["--set", "weight_decay=-1"], "weight_decay = -1.0 is out of range"),
+        (["--set", "mirror=2"], "mirror = 2.0 is out of range"),
     ],
 )
-def test_mistakes_are_answered_and_nothing_is_written(
-    data: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_invalid_options_are_refused_and_nothing_is_written(
+    data: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(file.name for file in (data / "r2r").iterdir())
-    assert main(["data", "speak", "--data", str(data), *arguments]) == 2
-    assert said in capsys.readouterr().err
+    assert main(["data", "augment", "--data", str(data), *arguments]) == 2
+    assert message in capsys.readouterr().err
     assert sorted(file.name for file in (data / "r2r").iterdir()) == before
     assert not (data / "speaker").exists()
 
 
-def test_a_mixed_task_that_is_not_there_is_named(data: Path, tmp_path: Path) -> None:
+def test_a_missing_split_in_the_mix_is_named(data: Path, tmp_path: Path) -> None:
     settings = {"imitation": {"mix": "r2r:spoken"}}
     with pytest.raises(ConfigError, match="spoken"):
         train_agent("babywalk", data, tmp_path / "run", preset="tiny", settings=settings)
 
 
-def test_walks_without_goals_are_not_mixed_in(data: Path, tmp_path: Path) -> None:
+def test_a_split_without_goals_is_refused_in_the_mix(data: Path, tmp_path: Path) -> None:
     for stage in ("imitation", "reinforce"):
         with pytest.raises(ConfigError, match="r2r test has no goals to learn from"):
             train_agent(
@@ -159,7 +159,7 @@ def test_walks_without_goals_are_not_mixed_in(data: Path, tmp_path: Path) -> Non
             )
 
 
-def test_a_task_without_episodes_is_not_mixed_in(data: Path, tmp_path: Path) -> None:
+def test_a_task_without_episodes_is_refused_in_the_mix(data: Path, tmp_path: Path) -> None:
     augment(data, 1, "spoken", settings={"hidden": 8, "epochs": 1})
     assert not len(Dataset(data).build("r4r", "spoken"))  # one walk, and its end is far from its start
     settings = {"reinforce": {"mix": "r4r:spoken"}}
@@ -167,7 +167,7 @@ def test_a_task_without_episodes_is_not_mixed_in(data: Path, tmp_path: Path) -> 
         train_agent("babywalk", data, tmp_path / "run", preset="tiny", settings=settings)
 
 
-def test_the_manifest_tells_how_each_split_was_spoken(data: Path) -> None:
+def test_the_manifest_records_how_each_split_was_generated(data: Path) -> None:
     quick = {**QUICK, "epochs": 1}
     augment(data, 5, "spoken", settings=quick, features="dollhouse", seed=3)
     augment(data, 5, "drawn", settings=quick, features="dollhouse", temperature=0.5)
@@ -177,28 +177,28 @@ def test_the_manifest_tells_how_each_split_was_spoken(data: Path) -> None:
     }
 
 
-def test_a_speaker_of_other_features_is_learned_anew(data: Path) -> None:
+def test_a_speaker_of_other_features_is_trained_again(data: Path) -> None:
     quick = {**QUICK, "hidden": 8, "epochs": 1}
     for features in ("dollhouse", "none"):
         augment(data, 5, "spoken", settings=quick, features=features)
         assert json.loads((data / "speaker" / "model.json").read_text())["features"] == features
 
 
-def test_what_is_seen_decides_on_mirrors(data: Path) -> None:
+def test_the_default_of_mirror_depends_on_the_features(data: Path) -> None:
     for features, mirror in ((None, 0.5), ("dollhouse", 0.0)):
         augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1}, features=features)
         kept = json.loads((data / "speaker" / "model.json").read_text())["config"]
         assert kept["mirror"] == mirror
 
 
-def test_a_split_of_another_origin_is_not_written_over(data: Path) -> None:
+def test_a_split_of_another_origin_is_not_overwritten(data: Path) -> None:
     other = data / "r2r" / "R2R_other.json"
     shutil.copyfile(data / "r2r" / "R2R_val_seen.json", other)
     with pytest.raises(ConfigError, match="'other' has walks that no speaker described here"):
         augment(data, 5, "other")
 
 
-def test_walks_are_missed_by_their_split(data: Path) -> None:
+def test_missing_splits_are_skipped_or_named(data: Path) -> None:
     (data / "r2r" / "R2R_val_seen.json").unlink()
     made = augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
     assert list(made.perplexity) == ["val_unseen"]
@@ -207,12 +207,14 @@ def test_walks_are_missed_by_their_split(data: Path) -> None:
         augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
 
 
-def test_something_is_said_of_every_walk(data: Path) -> None:
+def test_every_instruction_has_at_least_one_word(data: Path) -> None:
     dataset = Dataset(data)
     observer = observer_for("none", dataset)
     speaker = train_speaker(dataset, "none", observer, SpeakerConfig(hidden=8, epochs=1))
-    speaker.network.word.bias.data[speaker.vocabulary.numbers[END]] = 1e3  # one that would rather be silent
+    speaker.network.word.bias.data[speaker.vocabulary.numbers[END]] = 1e3  # END becomes the likeliest word
     walks = dataset.walks("val_seen")
     for temperature in (0.0, 1.0):
-        told = speaker.tell(walks.paths, walks.headings, dataset.houses, observer, temperature=temperature)
-        assert all(len(tokenise(text)) == 1 for text in told)
+        texts = speaker.describe(
+            walks.paths, walks.headings, dataset.houses, observer, temperature=temperature
+        )
+        assert all(len(tokenise(text)) == 1 for text in texts)
