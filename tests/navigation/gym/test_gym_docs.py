@@ -17,7 +17,7 @@ def test_every_example_of_the_page_runs(dollhouse: Path, tmp_path: Path, monkeyp
     names: dict[str, object] = {}
     for block in BLOCKS:
         exec(compile(block, str(PAGE), "exec"), names)
-    assert "1.0" in capsys.readouterr().out
+    assert "\n1.0\n" in capsys.readouterr().out  # the share of walkers at their goals
 
 
 def test_the_random_agent_has_at_most_twenty_lines_and_prints_the_measures(
