@@ -14,19 +14,27 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "load"]
 
 
-def load(model: str | Path, data: str | Path | None = None) -> LearnedAgent:
-    """A trained agent, from a run, published weights or a model's file, in the houses of a data directory.
+def load(
+    model: str | Path,
+    data: str | Path | None = None,
+    *,
+    device: str = "auto",
+    kernels: str = "auto",
+) -> LearnedAgent:
+    """A trained agent, by run directory, model file or name, in the houses of a data directory.
 
-    The data default to those that the run was trained on, also for a model's file that lies in a run. Loaded
-    where it is used: importing the package itself costs nothing.
+    The data default to those of its training. `device` is auto, cpu or cuda; `kernels` is auto, or
+    plain for the network without CPU kernels.
     """
+    # Imported late, so that importing the package is quick and does not need torch.
     from babywalk.commands.follow import load_agent
     from babywalk.common.errors import ConfigError
 
     if not isinstance(model, (str, PathLike)):
         raise ConfigError(
-            f"The model {model!r} is no path. Give a run's directory, a model's file, or 'dollhouse'."
+            f"The model {model!r} is not a path. Give a run directory, a model file, or 'dollhouse'."
         )
     if not isinstance(data, (str, PathLike, type(None))):
-        raise ConfigError(f"The data {data!r} are no path. Give a data directory.")
-    return load_agent(Path(model), Path(data) if data is not None else None)
+        raise ConfigError(f"The data {data!r} are not a path. Give a data directory.")
+    folder = None if data is None else Path(data)
+    return load_agent(Path(model), folder, device=device, kernels=kernels)

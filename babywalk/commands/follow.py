@@ -60,4 +60,6 @@ def load_agent(
         if run is None:
             raise ConfigError(f"{model}: does not name the data it was trained on. Give a data directory.")
         folder = read_run_config(run).data
-    return LearnedAgent(load_model(model), Dataset(folder), step_size=step_size)
+    return LearnedAgent(
+        load_model(model), Dataset(folder), step_size=step_size, device=device, kernels=kernels
+    )

@@ -12,7 +12,7 @@ DEVICES = ("auto", "cpu", "cuda")
 def choose_device(name: str) -> torch.device:
     """The device of a name; auto: a GPU where torch finds one, else the CPU."""
     if name not in DEVICES and not name.startswith("cuda:"):
-        raise unknown("device", name, DEVICES)
+        raise unknown("Device", name, DEVICES)
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name != "cpu" and not torch.cuda.is_available():

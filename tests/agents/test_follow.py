@@ -105,9 +105,9 @@ def test_what_cannot_be_followed(run: Path, segmented_dollhouse: Path) -> None:
 def test_what_cannot_be_loaded(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nobody: is neither a run nor a model"):
         babywalk.load(run / "nobody")
-    with pytest.raises(ConfigError, match=r"The model None is no path\. Give a run's directory"):
+    with pytest.raises(ConfigError, match=r"The model None is not a path\. Give a run directory"):
         babywalk.load(None)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"The data 3 are no path\. Give a data directory"):
+    with pytest.raises(ConfigError, match=r"The data 3 are not a path\. Give a data directory"):
         babywalk.load(run, 3)  # type: ignore[arg-type]
     alone = tmp_path / "model.safetensors"
     shutil.copy(run / "model.safetensors", alone)

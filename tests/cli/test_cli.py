@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from babywalk.agents.baselines import BASELINES
+from babywalk.agents.table import AGENTS
 from babywalk.cli import main
 from babywalk.training.presets import PRESETS
 
@@ -93,7 +95,7 @@ def test_trajectories_of_a_sample_have_a_file_of_their_own(
     assert len(json.loads(whole.read_text())) > len(json.loads(sample.read_text())) == 3
     base = ["score", sample, "--data", dollhouse, "--task", "r4r", "--split"]
     assert run(*base, "val_seen") == 2
-    assert "For answers to a sample, give --split val_seen:3." in capsys.readouterr().err
+    assert "If this is a sample, give --split val_seen:3." in capsys.readouterr().err
     assert run(*base, "val_seen:3") == 0
 
 
@@ -218,6 +220,31 @@ def test_landmarks_and_alignment_are_learned_stored_and_compared(
     assert "No task is given" in capsys.readouterr().err
 
 
+def test_agents_are_listed_with_their_papers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("agents") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [*AGENTS, *BASELINES]
+    assert all("https://arxiv.org/abs/" in line for line in lines[: len(AGENTS)])
+    assert run("agents", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [agent["name"] for agent in found if agent["learned"]] == list(AGENTS)
+
+
+def test_threads_and_device_are_settings_of_a_run(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    chosen: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", chosen.append)
+    little = ["imitation.iterations=1", "imitation.batch=2", "reinforce.lectures=0", "validate_on=val_seen:2"]
+    base = ["train", "seq2seq", "--data", segmented_dollhouse, "--run", tmp_path / "run", "--preset", "tiny"]
+    assert run(*base, "--threads", "3", "--device", "cpu", "--set", *little) == 0
+    assert set(chosen) == {3}
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (settings["threads"], settings["device"]) == (3, "cpu")
+
+
 def test_fetch_lists_the_assets(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("data", "fetch") == 0
     text = capsys.readouterr().out
@@ -247,7 +274,7 @@ def test_fetch_lists_the_assets(capsys: pytest.CaptureFixture[str]) -> None:
         (["data", "export", "r4r", "--data", "{data}", "--split", "tset", "x.json"], "Did you mean 'test'?"),
         (["data", "fetch", "resnt-imagenet"], "is not known. Did you mean 'resnet-imagenet'?"),
         (["data", "fetch", "boxes"], "add --accept-terms"),
-        (["data", "verify", "{tmp}"], "is not a data directory of BabyWalk"),
+        (["data", "verify", "{tmp}"], "is not a data directory"),
         (["data", "stats", "--data", "{data}", "--figure", "{tmp}/f.gif"], "png"),
         (
             ["evaluate", "bert", "--data", "{data}", "--split", "test"],
@@ -265,6 +292,14 @@ def test_fetch_lists_the_assets(capsys: pytest.CaptureFixture[str]) -> None:
         (
             ["evaluate", "stop", "--agent", "random", "--data", "{data}", "--split", "test"],
             "The agent is given twice: 'stop', and --agent 'random'. Give it once.",
+        ),
+        (
+            ["evaluate", "dollhouse", "--data", "{data}", "--split", "val_seen", "--device", "gpu"],
+            "Device 'gpu' is not known. Did you mean 'cpu'? Choose from: auto, cpu, cuda.",
+        ),
+        (
+            ["data", "align", "r2r", "--data", "{data}", "--threads", "none"],
+            "argument --threads: 'none' is out of range; give a whole number from 1.",
         ),
         (["score", "{tmp}/none.json", "--data", "{data}", "--split", "train"], "file not found."),
         (
@@ -379,7 +414,7 @@ def test_table_compares_results(dollhouse: Path, tmp_path: Path, capsys: pytest.
         ([*files, "--measures", "SR,SDWT"], "Measure 'SDWT' is not known. Did you mean 'SDTW'?"),
         ([*files, "--paper", "r5r"], "Task 'r5r' is not known."),
         ([*files, "--name", "A"], "There are 1 names for 2 files."),
-        ([*files, "--intervals", "--measures", "SR"], "The intervals are those of SDTW."),
+        ([*files, "--intervals", "--measures", "SR"], "Intervals are those of SDTW."),
     ):
         assert run("table", *arguments) == 2
         assert message in capsys.readouterr().err
