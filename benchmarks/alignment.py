@@ -58,11 +58,13 @@ def main() -> None:
     print(f"\n{'':44}{'exact':>8}{'within one':>12}")
     for split in arguments.splits:
         file = fine_grained_file(dataset.folder / FINE_GRAINED, split)
-        told, truth = examples_from_annotations(read_fine_grained(file), dataset.houses)
-        found = compare_methods(told, truth, dataset.houses, features, landmarks=landmarks, aligner=aligner)
+        examples, truth = examples_from_annotations(read_fine_grained(file), dataset.houses)
+        found = compare_methods(
+            examples, truth, dataset.houses, features, landmarks=landmarks, aligner=aligner
+        )
         if arguments.ablate:
             for without, other in ablations(aligner):
-                weighed = compare_methods(told, truth, dataset.houses, features, aligner=other)
+                weighed = compare_methods(examples, truth, dataset.houses, features, aligner=other)
                 found[f"best, {without}"] = weighed["best"]
         for method, placed in found.items():
             print(line(f"{split}: {method}", placed))

@@ -12,12 +12,12 @@ from babywalk.assets.tokens import tokenise
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Counts of boundaries between steps, at equal numbers of words; the end of a text is not a boundary."""
+    """Counts of boundaries between steps; two are equal if as many words precede them."""
 
     texts: int  # compared
-    left_out: int  # texts whose annotated words differ from the text
-    ours: int
-    theirs: int
+    left_out: int  # texts whose annotation has another number of words
+    ours: int  # boundaries of our steps
+    theirs: int  # annotated boundaries
     both: int
 
     @property

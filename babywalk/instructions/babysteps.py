@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from babywalk.assets.data_directory import component
-from babywalk.assets.r2r import Walk, walk_fields
-from babywalk.buildings.panorama import direction
+from babywalk.assets.r2r import walk_fields
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Ragged, starts
 from babywalk.episodes.task import Task
@@ -96,32 +95,21 @@ def walks_with_steps(steps: BabySteps) -> Iterator[dict[str, Any]]:
     """Walks in R2R's JSON format with the Baby-Steps of each instruction.
 
     `sub_instructions[i][m]` is step m of instruction i, `sub_paths[i][m]` its viewpoints, `headings[i][m]`
-    the heading in radians at its start.
+    the heading in radians at its start, after the first step that of a view (a multiple of 30 degrees).
     """
     task, episode = steps.task, 0
+    chains = task.chain_of(np.arange(len(task)))
     for walk in task.as_walks():
         fields = {**walk_fields(walk), "sub_instructions": [], "sub_paths": [], "headings": []}
-        numbers = task.houses.viewpoints(walk.scan)
         for _ in walk.instructions:
             found = steps.steps(episode)
             fields["sub_instructions"].append([step.text for step in found])
             fields["sub_paths"].append([list(step.path) for step in found])
-            fields["headings"].append(_headings(found, walk, numbers, task))
+            places = np.array([0, *steps.known_ends[episode][:-1]])
+            headings = task.start_headings(np.repeat(chains[episode], len(places)), places)
+            fields["headings"].append(headings.tolist())
             episode += 1
         yield fields
-
-
-def _headings(steps: Sequence[BabyStep], walk: Walk, numbers: Mapping[str, int], task: Task) -> list[float]:
-    """The heading at the start of each step: the walk's for the first, then that of the last move."""
-    heading, headings, before = walk.heading, [], walk.path[0]
-    for step in steps:
-        headings.append(heading)
-        for viewpoint in step.path:
-            if viewpoint != before:
-                positions = task.houses.positions
-                moved, _ = direction(positions[numbers[viewpoint]] - positions[numbers[before]])
-                heading, before = round(float(moved), 6), viewpoint
-    return headings
 
 
 def save_babysteps(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.buildings.panorama import VIEW_HEADINGS, direction, nearest_view
 from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.episodes.task import Task
 from babywalk.episodes.walks import Walks
@@ -37,7 +36,7 @@ class StepEpisodes:
         length = end - begin + 1
         walks = Walks(
             path_ids=np.arange(len(episode)),
-            headings=_headings(steps.task, chain, begin, first),
+            headings=steps.task.start_headings(chain, begin),
             paths=Ragged(steps.task.paths.values[ranges(first, length)], starts(length)),
             texts=tuple(text for number in range(len(steps)) for text in steps.texts(number)),
             first_text=np.arange(len(episode) + 1),
@@ -51,13 +50,3 @@ class StepEpisodes:
     def paths(self) -> NDArray[np.int64]:
         """(S,) the whole path of each step: steps of one path are not independent samples."""
         return self.steps.task.chain_of(self.episode)
-
-
-def _headings(
-    task: Task, chain: NDArray[np.int64], begin: NDArray[np.int64], first: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The heading of the episode for its first step, then that of the view faced after the last move."""
-    nodes, positions = task.paths.values, task.houses.positions
-    move = positions[nodes[first]] - positions[nodes[np.maximum(first - 1, 0)]]
-    later = VIEW_HEADINGS[nearest_view(*direction(move))]
-    return np.where(begin > 0, later, task.walks.headings[task.chain[chain, 0]])

@@ -134,7 +134,7 @@ def _load_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> t
     steps = load_babysteps(folder, whole, segmented_texts(dataset, task.split))
     numbers = whole.full_numbers(np.arange(len(whole)))
     rows = np.searchsorted(numbers, task.full_numbers(np.arange(len(task))))
-    ends = steps.ends.take(rows) if steps.ends else None
+    ends = None if steps.ends is None else steps.ends.take(rows)
     return BabySteps(task, steps.segmented, steps.sentences.take(rows), ends), str(facts["method"])
 
 

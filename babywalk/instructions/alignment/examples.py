@@ -124,7 +124,7 @@ def examples_from_babysteps(steps: BabySteps, *, joints: bool = False) -> Alignm
     earliest, latest = _windows(steps, sentences, last, pieces) if joints else (None, None)
     return AlignmentExamples(
         paths=task.paths,
-        headings=task.walks.headings[task.chain[:, 0]],
+        headings=task.start_headings(np.arange(len(task.chain))),
         path_of=task.chain_of(episodes),
         texts=texts,
         pieces=pieces,
