@@ -1,6 +1,6 @@
-"""Every benchmark: `python -m benchmarks` lists them, and runs those that a small Dollhouse is enough for.
+"""`python -m benchmarks` lists the benchmarks, and runs those that need only a small Dollhouse.
 
-The numbers in docs/speed.md are of the real data: give a script that data by hand to repeat them.
+The numbers in docs/speed.md are of the real data; run a script on that data to repeat them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from babywalk.assets.dollhouse import DollhouseConfig
 from babywalk.commands.data import make_dollhouse
 
 HERE = Path(__file__).parent
-# What each script is given here, {data} being a small Dollhouse. A script that is not named needs more.
+# Arguments of the scripts that a small Dollhouse, {data}, is enough for.
 QUICK = {
     "data": ["--raw", "{data}/raw", "--data", "{data}"],
     "environment": ["--data", "{data}"],
@@ -46,10 +46,10 @@ def main() -> int:
 
 def parse(scripts: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="List the benchmarks, and run what needs no data of yours."
+        prog="python -m benchmarks", description="List the benchmarks, and run those that need only a small Dollhouse."
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(scripts)} (default: all)")
-    parser.add_argument("--list", action="store_true", help="only list them, and what each needs")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(scripts)} (default: all)")
+    parser.add_argument("--list", action="store_true", help="list them without running any")
     options = parser.parse_args()
     for name in options.names:
         if name not in scripts:
@@ -60,17 +60,17 @@ def parse(scripts: list[str]) -> argparse.Namespace:
 
 
 def summary(name: str) -> str:
-    """The first sentence of what a script says of itself."""
+    """The first line of a script's docstring."""
     text = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text())) or ""
     return text.partition("\n")[0].partition(": python ")[0].rstrip(".")
 
 
 def needs(name: str) -> str:
-    """How a script is run on data of one's own."""
+    """How to run a script on other data."""
     if name not in QUICK:
-        return f"needs more than a small Dollhouse: python benchmarks/{name}.py --help"
+        return f"not run here: python benchmarks/{name}.py --help"
     own = " ".join(QUICK[name]).format(data="DATA")
-    return f"runs here; on your data: python benchmarks/{name}.py {own}"
+    return f"run here; on other data: python benchmarks/{name}.py {own}"
 
 
 def run(name: str, data: Path) -> bool:
