@@ -1,4 +1,4 @@
-"""Agents that learn nothing: the floor and the ceiling of every table."""
+"""Agents without learning: the lower and upper bounds of every table."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from babywalk.common.seeding import generator
 from babywalk.episodes.task import Task
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.trajectories import Trajectories, TrajectoryRecorder
-from babywalk.navigation.world import STOP, Poses, World, poses_at
+from babywalk.navigation.world import STOP, Poses, World, start_poses
 
 _FORWARD_MOVES = 5
 _CONE = np.radians(40)
-_MOST_ACTIONS = 30
-
-
-def starts(task: Task, episodes: Index) -> Poses:
-    """The poses in which episodes begin."""
-    chain = task.chain_of(episodes)
-    return poses_at(task.paths.firsts[chain], task.walks.headings[task.chain[chain, 0]])
+_MAX_ACTIONS = 30
 
 
 @dataclass(frozen=True)
@@ -33,21 +27,21 @@ class StopAgent:
     """Never moves."""
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
-        """The starts alone."""
-        return TrajectoryRecorder(starts(task, episodes)).trajectories()
+        """Trajectories of one viewpoint, the start."""
+        return TrajectoryRecorder(start_poses(task, episodes)).trajectories()
 
 
 @dataclass(frozen=True)
 class OracleAgent:
-    """Knows the goal and walks the shortest way to it."""
+    """Knows the goal and walks the shortest path to it."""
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
-        """Shortest ways to the goals."""
+        """Shortest paths to the goals."""
         if not task.walks.has_goals:
-            raise ConfigError(f"The 'oracle' agent needs goals, and {task.split} has none.")
+            raise ConfigError(f"The 'oracle' agent needs goals; {task.split} has none.")
         world, teacher = World.of(task.houses), Teacher.of(task.houses)
         goals = task.paths.lasts[task.chain_of(episodes)]
-        poses = starts(task, episodes)
+        poses = start_poses(task, episodes)
         recorder = TrajectoryRecorder(poses)
         while (moves := (action := teacher.towards(poses.viewpoint, goals)) != STOP).any():
             poses = world.step(poses, action)
@@ -57,52 +51,53 @@ class OracleAgent:
 
 @dataclass(frozen=True)
 class RandomAgent:
-    """Turns to a random heading and goes forward five times (Anderson et al. 2018).
+    """Turns to a random heading and moves forward five times (Anderson et al. 2018).
 
-    0 to 11 right turns of 30 degrees, then five moves, each to the neighbour nearest to the heading
-    within 40 degrees of it, the heading kept; where there is none, a right turn; at most 30 actions.
+    0 to 11 right turns of 30 degrees, then five moves, each to the neighbour nearest to the heading and
+    within 40 degrees of it. Moves keep the heading. If there is no such neighbour, the agent turns right. It
+    takes at most 30 actions.
     """
 
     seed: int = 0
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
-        """Random walks; the walk of an episode depends on the seed and the episode alone."""
+        """Random trajectories; that of an episode depends on the seed and the episode alone."""
         draws = generator(self.seed, "random agent", task.name, task.split).integers(
             COLUMNS, size=task.full_size
         )
         turns = draws[task.full_numbers(episodes)]
-        poses = starts(task, episodes)
+        poses = start_poses(task, episodes)
         poses = Poses(poses.viewpoint, (poses.column + turns) % COLUMNS + COLUMNS)
         world = World.of(task.houses)
         ahead = _neighbours_ahead(world)
         recorder = TrajectoryRecorder(poses)
         actions, moves = turns.copy(), np.zeros(len(turns), dtype=np.int64)
-        while (busy := (moves < _FORWARD_MOVES) & (actions < _MOST_ACTIONS)).any():
+        while (active := (moves < _FORWARD_MOVES) & (actions < _MAX_ACTIONS)).any():
             target = ahead[poses.viewpoint, poses.column]
-            forward, turn = busy & (target >= 0), busy & (target < 0)
+            forward, turn = active & (target >= 0), active & (target < 0)
             poses = Poses(
                 np.where(forward, target, poses.viewpoint),
                 np.where(turn, (poses.column + 1) % COLUMNS + COLUMNS, poses.view),
             )
             recorder.record(poses, forward)
             moves += forward
-            actions += busy
+            actions += active
         return recorder.trajectories()
 
 
 def _neighbours_ahead(world: World) -> NDArray[np.int64]:
-    """(N, 12) the neighbour nearest to straight ahead for each heading; -1 where none is in the cone."""
+    """(N, 12) the neighbour nearest to each heading; -1 if none is within 40 degrees."""
     sine, cosine = world.bearing[..., 0], world.bearing[..., 1]
     column = np.arange(COLUMNS) * STEP
-    # (N, A, 12) how far each neighbour lies off each heading
-    off = np.abs(np.angle((cosine + 1j * sine)[..., None] * np.exp(-1j * column)))
-    off[~world.possible | (np.arange(world.actions) == STOP)] = np.inf
-    best = off.argmin(axis=1)
-    inside = np.take_along_axis(off, best[:, None], axis=1)[:, 0] <= _CONE
+    # (N, A, 12) angle between each neighbour and each heading
+    angle = np.abs(np.angle((cosine + 1j * sine)[..., None] * np.exp(-1j * column)))
+    angle[~world.possible | (np.arange(world.actions) == STOP)] = np.inf
+    best = angle.argmin(axis=1)
+    inside = np.take_along_axis(angle, best[:, None], axis=1)[:, 0] <= _CONE
     return np.where(inside, np.take_along_axis(world.target, best, axis=1), -1)
 
 
-# Each from a seed, which only the random one looks at.
+# Each is made from a seed, which only the random agent uses.
 BASELINES: dict[str, Callable[[int], Agent]] = {
     "stop": lambda _: StopAgent(),
     "random": RandomAgent,

@@ -12,7 +12,7 @@ import torch
 
 import babywalk.common.needs_torch  # noqa: F401
 from babywalk.agents.learned import LearnedAgent, observer_for
-from babywalk.agents.recipe import Recipe, beginning, read_recipe
+from babywalk.agents.recipe import Recipe, read_recipe, run_settings
 from babywalk.agents.table import AGENTS
 from babywalk.assets.pretrained import find_model
 from babywalk.buildings.features import BLIND, open_features, sources
@@ -43,7 +43,7 @@ from babywalk.training.run_config import refuse_changes, write_run_config
 from babywalk.training.stage import TrainingSetup
 from babywalk.training.versions import versions
 
-RESULT = "result.json"  # what a run that has ended leaves
+RESULT = "result.json"  # written when a run finishes
 
 
 def train_agent(
@@ -57,18 +57,18 @@ def train_agent(
     recipe: Path | None = None,
     resume: bool = False,
 ) -> Progress:
-    """Train an agent; the run's directory holds its settings, log, checkpoints and the model.
+    """Train an agent; the run directory contains its settings, log, checkpoints and model.
 
-    What is not given is taken from the recipe, and then from the agent and the preset.
+    Settings that are not given are those of the recipe, then the agent, then the preset.
     """
     asked = _recipe(name, recipe)
     over = merged({"task": task} if task else {}, settings or {})
-    begin = beginning(asked, run, preset, over, resume)
-    config, name = begin.config, asked.agent
+    chosen = run_settings(asked, run, preset, over, resume)
+    config, name = chosen.config, asked.agent
     if config.threads:
         torch.set_num_threads(config.threads)
     dataset = Dataset(folder)
-    # Written down with the run: which source comes first may change as others are imported.
+    # Kept with the run: which source comes first may change when others are imported.
     features = config.features or next(iter(sources(folder)), BLIND)
     config = replace(config, features=features)
     device = choose_device(config.device)
@@ -113,12 +113,12 @@ def train_agent(
     trainer = Trainer(run, model, stages, config, evaluate_now)
     with exclusive_lock(run):
         if resume:
-            # Before anything is written: they refuse what the run cannot go on with.
-            _check_goes_on(run, trainer)
+            # These checks come before anything is written.
+            _check_can_resume(run, trainer)
             trainer.resume()
-            _check_not_too_late(run, begin.changed, trainer)
+            _check_changes(run, chosen.changed, trainer)
         write_run_config(
-            run, agent=name, recipe=begin.recipe, preset=begin.preset, data=folder, config=config
+            run, agent=name, recipe=chosen.recipe, preset=chosen.preset, data=folder, config=config
         )
         write_json(run / "versions.json", versions())
         done = trainer.run_all()
@@ -164,7 +164,7 @@ def _tasks(
 
 
 def _recipe(name: str | None, file: Path | None) -> Recipe:
-    """The recipe in a file, or that of an agent by its name; who gives both must mean the same agent."""
+    """The recipe in a file, or that of an agent by its name; with both, the agents must agree."""
     if file is None:
         if name is None:
             raise ConfigError(
@@ -179,21 +179,21 @@ def _recipe(name: str | None, file: Path | None) -> Recipe:
     return found
 
 
-def _check_goes_on(run: Path, trainer: Trainer) -> None:
-    """Refuse to train a run that has ended from its beginning; say so where one has not come far."""
+def _check_can_resume(run: Path, trainer: Trainer) -> None:
+    """Refuse a finished run without checkpoint; log that an unfinished one without checkpoint starts again."""
     if trainer.last.exists():
         return
     if (run / RESULT).exists():
         raise ConfigError(
-            f"{run}: has ended, and its checkpoint {trainer.last.name} is gone, so that it cannot go on. "
-            f"Begin another run from its model, with --set init_from={run}."
+            f"{run}: has finished and its checkpoint {trainer.last.name} is missing, so it cannot be resumed. "
+            f"Start another run from its model with --set init_from={run}."
         )
-    log_line(f"{run}: has no checkpoint yet, and begins anew.")
+    log_line(f"{run}: has no checkpoint yet and starts again.")
 
 
-def _check_not_too_late(run: Path, changed: Sequence[str], trainer: Trainer) -> None:
-    """Refuse to change the settings of what has ended."""
-    if not trainer.left:
+def _check_changes(run: Path, changed: Sequence[str], trainer: Trainer) -> None:
+    """Refuse changed settings of stages that are finished."""
+    if not trainer.remaining:
         refuse_changes(run, changed)
     if "imitation" in trainer.progress.bests:
         refuse_changes(run, [name for name in changed if name.startswith("imitation.")])

@@ -58,8 +58,11 @@ def read_tensors(file: Path, form: str | None = None) -> tuple[dict[str, Tensor]
     found = about.get("format")
     if found != form:
         same_kind = isinstance(found, str) and found.rpartition(" ")[0] == form.rpartition(" ")[0]
-        hint = " It was written by another version of BabyWalk: use it with that one." if same_kind else ""
-        raise DataError(f"{file}: has the format {found!r}; expected {form!r}.{hint}")
+        hint = (
+            " It was written by another version of BabyWalk; tools/convert_weights.py converts models of "
+            "format 1."
+        )
+        raise DataError(f"{file}: has the format {found!r}; expected {form!r}.{hint if same_kind else ''}")
     return tensors, about
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on, in one file that is there whole or not at all."""
+"""Checkpoints: everything that a run needs to resume, in one file that is written atomically."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from babywalk.common.weights import load_state, read_tensors, write_tensors
 from babywalk.modules.model import Model
 from babywalk.modules.network import Network
 
-_FORMAT = "babywalk checkpoint 3"
+_FORMAT = "babywalk checkpoint 4"
 
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run stands."""
+    """How far a run has come."""
 
     stage: int = 0
-    name: str = ""  # of the stage that is under way
-    iteration: int = 0  # done in this stage
-    total: int = 0  # done in all stages
+    name: str = ""  # of the current stage
+    iteration: int = 0  # finished in this stage
+    total: int = 0  # finished in all stages
     baseline: float | None = None  # running mean of rewards in this stage; None before the first
     best: float = -1.0  # the highest validation SDTW of this stage
-    best_at: int = -1  # the iteration that had it
-    bests: dict[str, float] = field(default_factory=dict)  # of the stages before, by name
+    best_at: int = -1  # the iteration that reached it
+    bests: dict[str, float] = field(default_factory=dict)  # `best` of the finished stages, by name
 
 
 def save_checkpoint(
@@ -47,20 +47,20 @@ def save_checkpoint(
     for number, state in optimiser.state_dict()["state"].items():
         for key, value in state.items():
             tensors[f"optimiser/{key}/{names[number]}"] = value
-    about = {"format": _FORMAT, "progress": asdict(progress), **_learned_from(model)}
+    about = {"format": _FORMAT, "progress": asdict(progress), **_data_of(model)}
     write_tensors(file, tensors, about)
 
 
 def load_checkpoint(
     file: Path, model: Model
 ) -> tuple[Progress, dict[str, Tensor], dict[int, dict[str, Tensor]]]:
-    """Put the weights into a model; where the run stood, the averaged weights, the optimiser's state."""
+    """Load the weights into a model; returns the progress, the averaged weights and the optimiser's state."""
     tensors, about = read_tensors(file, _FORMAT)
-    for what, own in _learned_from(model).items():
+    for what, own in _data_of(model).items():
         if about.get(what) != own:
             raise DataError(
-                f"{file}: was written with other {what} than there are here. "
-                "Go on with the data that the run was begun with."
+                f"{file}: was written for data with different {what}. "
+                "Resume with the data that the run was started with."
             )
     network = model.network
     groups: dict[str, dict[str, Tensor]] = {"weights": {}, "average": {}, "optimiser": {}}
@@ -75,13 +75,13 @@ def load_checkpoint(
             state.setdefault(number[weight], {})[key] = tensor
         progress = Progress(**about["progress"])
     except (KeyError, TypeError) as error:
-        raise DataError(f"{file}: is no whole checkpoint ({error}). Begin another run.") from None
+        raise DataError(f"{file}: is not a complete checkpoint ({error}). Start another run.") from None
     load_state(network, groups["weights"], file)
     return progress, groups["average"], state
 
 
-def _learned_from(model: Model) -> dict[str, str]:
-    """What the numbers of words and features stand for, and how steps were aligned: shapes do not tell."""
+def _data_of(model: Model) -> dict[str, str]:
+    """What the data must have in common with that of the run, beyond the shapes of weights."""
     return {
         "words": _digest(model.vocabulary.words),
         "features": f"{model.features} {_digest(model.columns)}",

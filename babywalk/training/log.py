@@ -1,4 +1,4 @@
-"""The log of a run: a CSV for programs, TensorBoard for eyes. What a killed run wrote too much is cut off."""
+"""The log of a run: a CSV file and TensorBoard. A resumed run drops rows later than its checkpoint."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _HEADER = ["total", "stage", "iteration", "name", "value"]
 
 
 class Log:
-    """Appends measurements; each row says after how many iterations in all it was taken."""
+    """Appends values; each row has the number of iterations of all stages before it."""
 
     def __init__(self, folder: Path, *, after: int) -> None:
         self.file = folder / "metrics.csv"
-        self._cut(after)
+        self._drop_later_rows(after)
         self._stream = self.file.open("a", newline="", encoding="utf-8")
         self._writer = csv.writer(self._stream)
         self._board = _board(folder / "tensorboard", after)
 
     def add(self, total: int, stage: str, iteration: int, values: Mapping[str, float]) -> None:
-        """Write down some values."""
+        """Append a row per value."""
         with naming_file_errors(self.file):
             for name, value in values.items():
                 self._writer.writerow([total, stage, iteration, name, repr(float(value))])
@@ -32,13 +32,13 @@ class Log:
             self._stream.flush()
 
     def close(self) -> None:
-        """Finish."""
+        """Close the files."""
         self._stream.close()
         if self._board is not None:
             self._board.close()
 
-    def _cut(self, after: int) -> None:
-        """Drop what was written after the checkpoint that a run goes on from."""
+    def _drop_later_rows(self, after: int) -> None:
+        """Drop rows that were written after the checkpoint from which a run resumes."""
         kept = []
         if self.file.exists():
             with self.file.open(newline="", encoding="utf-8") as lines:
@@ -49,13 +49,13 @@ class Log:
 
 
 def _precedes(row: list[str], after: int) -> bool:
-    """Whether a row was written before the checkpoint: the first measurement of a stage comes after it."""
+    """Whether a row was written before the checkpoint; the validation of an initial model comes after it."""
     total, _, iteration, *_ = row
     return int(total) < after or (int(total) == after and int(iteration) > 0)
 
 
 def _board(folder: Path, after: int) -> Any:
-    """TensorBoard's writer, or None where it is not installed."""
+    """TensorBoard's writer; None if it is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

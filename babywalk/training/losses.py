@@ -1,4 +1,4 @@
-"""Losses: plain functions of what was decided and what it led to."""
+"""Losses: functions of logits, actions and rewards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def imitation_loss(logits: Tensor, teacher: Tensor) -> Tensor:
 
 
 def discounted(reward: Tensor, left: Tensor, discount: float) -> Tensor:
-    """(B,) what a reward at the end is worth `left` decisions before it: discount ** left * reward."""
+    """(B,) a reward at the end, discounted by the `left` decisions before it: discount ** left * reward."""
     return reward * discount**left
 
 
@@ -23,7 +23,7 @@ def policy_gradient_loss(log_probability: Tensor, advantage: Tensor) -> Tensor:
 
 
 def entropy(logits: Tensor) -> Tensor:
-    """Mean entropy of the choices (B, K), impossible ones left out."""
-    # 0 * -inf is no number, and so would be its gradient: what is impossible is taken out before the product.
-    log_share = logits.log_softmax(dim=1).masked_fill(torch.isinf(logits), 0.0)
-    return -(logits.softmax(dim=1) * log_share).sum(dim=1).mean()
+    """Mean entropy of softmax(logits), (B, K); impossible actions have logits of -inf."""
+    # 0 * -inf is NaN, and so would be its gradient: impossible actions are masked before the product.
+    log_probability = logits.log_softmax(dim=1).masked_fill(torch.isinf(logits), 0.0)
+    return -(logits.softmax(dim=1) * log_probability).sum(dim=1).mean()

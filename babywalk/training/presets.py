@@ -1,4 +1,4 @@
-"""Presets: sizes of network and training that go together."""
+"""Presets: settings of network and training that fit together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from babywalk.common.config import merged
 
-# paper: the published sizes; small: for a laptop's CPU; tiny: for tests. Two more are below.
+# paper: the published settings; small: for the CPU of a laptop; tiny: for tests. Two more are below.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {"policy": {"context": "mlp"}},
     "small": {
@@ -30,7 +30,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
         "averaging": 0.995,
         "validate_every": 100,
-        "validate_on": "val_seen:900",  # fewer cannot tell a lecture's gain from noise
+        "validate_on": "val_seen:900",  # with fewer, the gain of a lecture is within the noise
         "checkpoint_every": 100,
     },
     "tiny": {
@@ -42,7 +42,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "checkpoint_every": 5,
     },
 }
-# Small, but shorter: for the demo.
+# For the demo: small, with shorter lectures.
 PRESETS["demo"] = merged(
     PRESETS["small"],
     {
@@ -52,8 +52,8 @@ PRESETS["demo"] = merged(
         "validate_on": "val_seen:150",
     },
 )
-# For object features: small values beside the orientation's, hence a gain; named, hence the lexical match.
-# Without room labels, which do not exist for unseen houses.
+# For object features: their values are small compared with the orientation, hence a gain; they have names,
+# hence the lexical match. Without room labels, which do not exist for unseen houses.
 PRESETS["objects"] = merged(
     PRESETS["small"],
     {

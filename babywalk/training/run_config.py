@@ -1,4 +1,4 @@
-"""What a run was begun with: the `config.json` in its directory."""
+"""The configuration of a run: the `config.json` in its directory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from babywalk.common.files import read_json, write_json
 from babywalk.training.config import TrainingConfig
 
 _FILE = "config.json"
-FOR_GOOD = ("task", "features", "seed", "init_from", "policy")  # settings that a run keeps to its end
+_FORMAT = 2
+FIXED_SETTINGS = ("task", "features", "seed", "init_from", "policy")  # a resumed run cannot change them
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +23,40 @@ class RunConfig:
     """An agent, its data and every setting."""
 
     agent: str
-    recipe: str | None  # the name of the file, where there was one
-    preset: str | None  # None where nobody wrote it down
+    recipe: str | None  # the name of the recipe file, if there was one
+    preset: str | None  # None if unknown
     data: Path
     settings: dict[str, Any]
-    file: Path  # that says so
+    file: Path  # where it was read
 
     def config(self, over: Mapping[str, Any] | None = None) -> TrainingConfig:
-        """The settings, with others over them."""
+        """The settings, overridden by those in `over`."""
         return from_table(TrainingConfig, merged(self.settings, over or {}), where=str(self.file))
 
 
 def is_run(run: Path) -> bool:
-    """Whether a directory holds a run."""
+    """Whether a directory contains a run."""
     return (run / _FILE).is_file()
 
 
 def run_of(model: Path) -> Path | None:
-    """The run that a path is, or that a model's file lies in; None where there is no run."""
-    places = model.absolute().parents[:2] if model.is_file() else (model,)  # the model, and best/<stage>
+    """The run directory that a path is, or that contains a model file; None if there is none."""
+    # A model file is in the run directory or in its folder best/.
+    places = model.absolute().parents[:2] if model.is_file() else (model,)
     return next((place for place in places if is_run(place)), None)
 
 
 def read_run_config(run: Path) -> RunConfig:
-    """What a run was begun with."""
+    """The configuration of a run."""
     if not is_run(run):
-        raise DataError(f"{run}: is no run's directory: there is no {_FILE} in it.")
+        raise DataError(f"{run}: is not a run directory: it contains no {_FILE}.")
     file = run / _FILE
     record = Record.of(file, "the run", read_json(file))
+    _check_format(record)
     settings = dict(record.fields)
     agent, data = record.string("agent"), Path(record.string("data"))
     recipe, preset = settings.get("recipe"), settings.get("preset")
-    for name in ("agent", "data", "recipe", "preset"):
+    for name in ("format", "agent", "data", "recipe", "preset"):
         settings.pop(name, None)
     return RunConfig(agent, recipe, preset, data, settings, file)
 
@@ -61,14 +64,34 @@ def read_run_config(run: Path) -> RunConfig:
 def write_run_config(
     run: Path, *, agent: str, recipe: str | None, preset: str | None, data: Path, config: TrainingConfig
 ) -> None:
-    """Keep what a run is begun with."""
-    about = {"agent": agent, "recipe": recipe, "preset": preset, "data": str(data.resolve())}
+    """Write the configuration of a run."""
+    about = {
+        "format": _FORMAT,
+        "agent": agent,
+        "recipe": recipe,
+        "preset": preset,
+        "data": str(data.resolve()),
+    }
     write_json(run / _FILE, {**about, **asdict(config)})
 
 
 def refuse_changes(run: Path, names: Sequence[str]) -> None:
-    """Say that settings of these names, if any, came too late."""
+    """Raise an error if there are names of settings that a resumed run has changed."""
     if names:
         raise ConfigError(
-            f"{run}: {', '.join(names)} cannot be changed any more. Leave it out, or begin another run."
+            f"{run}: {', '.join(names)} can no longer be changed. Leave it out, or start another run."
+        )
+
+
+def _check_format(record: Record) -> None:
+    found = record.fields.get("format")
+    if found is None:
+        raise ConfigError(
+            f"{record.file}: was written by an older version of BabyWalk. Train the run again, "
+            "or convert its model with tools/convert_weights.py."
+        )
+    if found != _FORMAT:
+        raise ConfigError(
+            f"{record.file}: has the format {found!r}; expected {_FORMAT}. "
+            "It was written by another version of BabyWalk."
         )

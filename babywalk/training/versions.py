@@ -1,4 +1,4 @@
-"""What a run was made with."""
+"""The software versions of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PACKAGES = ("numpy", "scipy", "torch", "spacy", "safetensors")
 
 
 def versions() -> dict[str, str]:
-    """Versions of everything that can change a result."""
+    """The versions of all packages that can change a result."""
     found = {"babywalk": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
