@@ -19,11 +19,11 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """The sum of some measures at the end of an episode, and maybe the progress of each step."""
+    """A sum of measures at the end of an episode, and optionally the progress of every step."""
 
     measures: tuple[str, ...]  # keys of MEASURES, added up at the end of the episode
     progress: bool = False  # adds the metres by which a step reduces the distance to the goal
-    stop_only: bool = False  # the measures count only where the agent chose STOP, not where it was truncated
+    stop_only: bool = False  # no measures where the episode was truncated
 
 
 REWARDS = {

@@ -37,7 +37,7 @@ class TrajectoryRecorder:
         self.restart(walkers, start)
 
     def restart(self, walkers: Array, start: Poses) -> None:
-        """Begin new trajectories of K walkers; what was recorded of them is dropped."""
+        """Start new trajectories of K walkers; their earlier poses are dropped."""
         self._length[walkers] = 0
         self.record(start, namespace(start.viewpoint).ones_like(start.viewpoint), walkers)
 
@@ -51,13 +51,13 @@ class TrajectoryRecorder:
         slot = self._length[walkers]
         if len(slot) and int(slot.max()) == self._views.shape[1]:
             self._grow()
-        # The pose of a walker that did not move is written behind its end, where the next one replaces it.
+        # The pose of a walker that did not move is written after its end, where the next one replaces it.
         self._viewpoints[walkers, slot] = poses.viewpoint
         self._views[walkers, slot] = poses.view
         self._length[walkers] = slot + moved
 
     def trajectories(self, walkers: Array | None = None) -> Trajectories:
-        """What was recorded so far of K walkers; None: of all, in order."""
+        """The trajectories so far of K walkers; None: of all, in order."""
         chosen = slice(None) if walkers is None else walkers
         length = to_numpy(self._length[chosen])
         start, inside = starts(length), np.arange(self._views.shape[1]) < length[:, None]

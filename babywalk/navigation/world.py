@@ -129,7 +129,7 @@ def poses_at(viewpoints: Array, headings: Array) -> Poses:
 
 
 def start_poses(task: Task, episodes: Array, places: Array | None = None) -> Poses:
-    """Level poses (NumPy) at the start of episodes, or of Baby-Steps that start at index `places` of the path."""
+    """Level poses (NumPy) at the start of episodes, or of Baby-Steps that start at index `places`."""
     chain = task.chain_of(episodes)
     start = task.paths.start[chain]
     viewpoints = task.paths.values[start if places is None else start + places]

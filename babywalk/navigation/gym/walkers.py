@@ -17,10 +17,8 @@ from babywalk.navigation.rewards import Floats, step_rewards
 from babywalk.navigation.trajectories import TrajectoryRecorder
 from babywalk.navigation.world import STOP, angles, poses_at, start_poses
 
-RENDERING: dict[str, Any] = {
-    "render_modes": ["ansi"],
-    "render_fps": 4,
-}  # Gymnasium requires a rate for text too
+# Gymnasium requires a frame rate, also for text.
+RENDERING: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
 Flags = NDArray[np.bool_]
 
@@ -41,7 +39,7 @@ class EnvStep:
 
 
 class Walkers:
-    """B episodes in progress. Any rows can be started and stepped; returned arrays are never changed later.
+    """B episodes in progress; each step or start is of any K of them. Returned arrays are not changed later.
 
     Shapes: B walkers, K of them, R viewpoints of the longest reference, A actions, L words.
     """
@@ -55,7 +53,7 @@ class Walkers:
         self.poses = poses_at(np.zeros(count), np.zeros(count))
         self.started: Flags = np.zeros(count, dtype=bool)  # (B,) True where an episode was started
         # Standing still is not recorded: a repeated viewpoint would lower nDTW.
-        self._recorder = TrajectoryRecorder(self.poses, capacity=data.config.steps + 2)
+        self._recorder = TrajectoryRecorder(self.poses, capacity=data.config.steps + 1)
         self._reference = np.zeros((count, data.task.paths.lengths.max(initial=1)), dtype=np.int64)  # (B, R)
         self._reference_length = np.ones(count, dtype=np.int64)  # (B,) viewpoints of each reference
         self._reached = np.zeros(count, dtype=np.int64)  # (B,) index of the last reference viewpoint reached
