@@ -136,9 +136,9 @@ def _initial_model(name: str) -> Model:
 def _tasks(
     dataset: Dataset, config: TrainingConfig, model: Model
 ) -> tuple[list[EpisodeBatches], list[EpisodeBatches], str]:
-    """The episodes of imitation and of reinforcement learning, the run's task with the agent's step size first.
+    """The episodes of imitation and of reinforcement learning, and how the run's task was aligned.
 
-    Also the method by which the steps of that task are aligned.
+    In both lists the run's task with the agent's step size is first.
     """
     world, own = World.of(dataset.houses), config.policy.step_size
     task = cache(dataset.task)
@@ -180,12 +180,12 @@ def _recipe(name: str | None, file: Path | None) -> Recipe:
 
 
 def _check_can_resume(run: Path, trainer: Trainer) -> None:
-    """Refuse a finished run without checkpoint; log that an unfinished one without checkpoint starts again."""
+    """Refuse a finished run without a checkpoint; an unfinished one without a checkpoint starts again."""
     if trainer.last.exists():
         return
     if (run / RESULT).exists():
         raise ConfigError(
-            f"{run}: has finished and its checkpoint {trainer.last.name} is missing, so it cannot be resumed. "
+            f"{run}: has finished and cannot be resumed: its checkpoint {trainer.last.name} is missing. "
             f"Start another run from its model with --set init_from={run}."
         )
     log_line(f"{run}: has no checkpoint yet and starts again.")
