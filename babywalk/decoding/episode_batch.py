@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.buildings.panorama import COLUMNS
 from babywalk.common.ragged import Ragged, ranges, starts
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.mirroring import mirrored
 from babywalk.modules.config import PolicyConfig
-from babywalk.navigation.history import History, actions_between, history_along
-from babywalk.navigation.world import Poses, World, poses_at
+from babywalk.navigation.history import History, history_along
+from babywalk.navigation.world import Poses, World, start_poses
 
 Index = NDArray[np.integer[Any]]
 
@@ -96,16 +95,14 @@ class EpisodeBatches:
         enter = np.append(0, ends[:-1])  # (all steps of the episodes,) where on its path each begins
         enter[begin] = 0
         entry = np.where(first > 0, ends[begin + first - 1], 0)
-        headings = task.walks.headings[task.chain[chain, 0]]
-        poses = self._poses(path_start, entry, headings)
         owner = np.repeat(np.arange(len(episodes)), first)
         expert_paths, past_paths = (
             _stretches(task.paths.values, np.repeat(path_start, count), enter[steps], ends[steps])
             for steps, count in ((remaining, last - first), (past, first))
         )
-        past_start = self._poses(path_start[owner], enter[past], headings[owner])
+        past_start = start_poses(task, episodes[owner], enter[past])
         return EpisodeBatch(
-            start=poses,
+            start=start_poses(task, episodes, entry),
             instructions=self._truncated(words.take(remaining)),
             first_step=starts(last - first),
             expert_paths=expert_paths if task.walks.has_goals else None,
@@ -147,20 +144,6 @@ class EpisodeBatches:
         """No more than the first `max_words` words of each row."""
         lengths = np.minimum(words.lengths, self.max_words)
         return Ragged(words.values[ranges(words.start[:-1], lengths)], starts(lengths))
-
-    def _poses(
-        self,
-        path_start: Index,  # (B,) where each path begins among the viewpoints of all
-        place: Index,  # (B,) index into the path
-        heading: NDArray[np.float64],  # (B,) at the path's start
-    ) -> Poses:
-        """Poses on the expert's path at the start of a step: the heading of the last move, level."""
-        houses, nodes = self.steps.task.houses, self.steps.task.paths.values
-        at = nodes[path_start + place].astype(np.int64)
-        before = nodes[path_start + np.maximum(place - 1, 0)].astype(np.int64)
-        first = poses_at(at, heading)
-        arrived = self.world.facing[before, actions_between(houses, before, at)] % COLUMNS + COLUMNS
-        return Poses(at, np.where(place > 0, arrived, first.view))
 
 
 def _stretches(nodes: NDArray[np.int32], path_start: Index, enter: Index, end: Index) -> Ragged:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from babywalk.assets.r2r import Walk
 from babywalk.buildings.houses import Houses
+from babywalk.buildings.panorama import VIEW_HEADINGS, direction, nearest_view
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.ragged import Ragged, starts
 from babywalk.common.seeding import generator
@@ -62,7 +63,7 @@ class Task:
             id=self.ids(number)[0],
             scan=self.houses.scans[self.houses.house_of[path[0]]],
             path=tuple(self.houses.names[viewpoint] for viewpoint in path),
-            heading=float(self.walks.headings[self.chain[chain, 0]]),
+            heading=float(self.start_headings(np.array(chain))),
             instruction=self.instructions(number)[0],
         )
 
@@ -108,6 +109,20 @@ class Task:
     def chain_of(self, episodes: Index) -> NDArray[np.int64]:
         """The chain of each episode."""
         return np.searchsorted(self._first, self.full_numbers(episodes), side="right") - 1
+
+    def start_headings(self, chains: Index, places: Index | None = None) -> NDArray[np.float64]:
+        """(B,) radians at the start of paths, or of Baby-Steps that start at index `places` of a path.
+
+        At the start of a path it is that of the first walk. Later it is that of the view nearest to the
+        direction of the last move, which is what a walker faces after that move.
+        """
+        first: NDArray[np.float64] = self.walks.headings[self.chain[chains, 0]]
+        if places is None:
+            return first
+        index = self.paths.start[chains] + places  # into the flat array of all paths
+        viewpoints, positions = self.paths.values, self.houses.positions
+        move = positions[viewpoints[index]] - positions[viewpoints[np.maximum(index - 1, 0)]]
+        return np.where(np.asarray(places) > 0, VIEW_HEADINGS[nearest_view(*direction(move))], first)
 
     def texts_of(self, episodes: Index) -> NDArray[np.int64]:
         """(..., M) which texts of `walks.texts` make up the instruction of each episode."""

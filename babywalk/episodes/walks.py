@@ -24,7 +24,7 @@ class Walks:
     paths: Ragged  # W rows of viewpoints, none empty
     texts: tuple[str, ...]  # T instructions, those of one walk together
     first_text: NDArray[np.int64]  # (W + 1,)
-    has_goals: bool  # False in a test split, whose paths are their first viewpoint alone
+    has_goals: bool  # False in a test split, whose paths are their start alone
 
     @classmethod
     def of(cls, walks: Sequence[Walk], houses: Houses, *, source: Path) -> Walks:
@@ -37,7 +37,7 @@ class Walks:
             paths=paths,
             texts=tuple(text for walk in walks for text in walk.instructions),
             first_text=starts([len(walk.instructions) for walk in walks]),
-            has_goals=all(walk.distance is not None for walk in walks),
+            has_goals=all(walk.has_goal for walk in walks),
         )
 
     def __len__(self) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.agents.baselines import starts
 from babywalk.assets.results import Answer, read_results
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import direction, nearest_view
@@ -17,7 +16,7 @@ from babywalk.common.errors import DataError, shortlist
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.task import Task
 from babywalk.navigation.trajectories import Trajectories
-from babywalk.navigation.world import angles
+from babywalk.navigation.world import angles, start_poses
 
 
 def read_trajectories(file: Path, task: Task) -> Trajectories:
@@ -73,7 +72,7 @@ def _to_trajectories(answers: Sequence[Answer], task: Task, file: Path) -> Traje
             f"{file}: {len(empty):,} trajectories are empty: {shortlist(empty)}. "
             "Give at least the start viewpoint."
         )
-    poses = starts(task, np.arange(len(task)))
+    poses = start_poses(task, np.arange(len(task)))
     scans = [houses.scans[house] for house in houses.house_of[poses.viewpoint]]
     viewpoints = _viewpoint_numbers(answers, scans, houses, file)
     wrong = np.flatnonzero(viewpoints.firsts != poses.viewpoint).tolist()

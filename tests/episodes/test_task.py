@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import corridor, placed, walk
+from builders import connectivity, corridor, placed, walk
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
@@ -58,6 +58,17 @@ def test_a_chain_has_every_combination_of_its_instructions(r4r: Task) -> None:
     assert r4r[0].path == ("0", "1", "2", "3")
     assert r4r[0].heading == 0.5
     assert r4r.texts_of(np.array([[0, 5]])).tolist() == [[[0, 2], [1, 4]]]
+
+
+def test_headings_at_the_start_and_along_the_path() -> None:
+    """North from 0 to 1, east to 2, then north-east: at 40 degrees the nearest view is at 30."""
+    positions = [(0, 0, 0), (0, 2, 0), (2, 2, 0), (2 + np.sin(np.radians(40)), 2 + np.cos(np.radians(40)), 1)]
+    houses = Houses.of([corridor("a", 2), connectivity("b", positions, [(0, 1), (1, 2), (2, 3)])])
+    walks = placed(houses, walk("a", [1, 0], 1), walk("b", [0, 1, 2, 3], 2))
+    task = join_task("r2r", "val", houses, walks, Joint(1, 0.0, {}), seed=None)
+    assert task.start_headings(np.array([1, 0])).tolist() == [0.5, 0.5]
+    along = task.start_headings(np.array([1, 1, 1, 1, 0]), np.array([0, 1, 2, 3, 1]))
+    assert along.tolist() == pytest.approx([0.5, 0.0, np.pi / 2, np.pi / 6, np.pi])
 
 
 def test_a_sample_keeps_ids_and_order(r4r: Task) -> None:

@@ -26,8 +26,18 @@ def test_walks_lie_on_global_viewpoints(houses: Houses) -> None:
     assert walks.has_goals
 
 
-def test_a_test_split_has_no_goals(houses: Houses) -> None:
-    assert not placed(houses, replace(walk("a", [0], 1), distance=None)).has_goals
+@pytest.mark.parametrize(
+    ("path", "distance", "has_goals"),
+    [
+        ([0], None, False),  # a test split: the start alone
+        ([0, 1], None, True),  # a path without a distance has a goal all the same
+        ([0], 0.0, True),  # the goal is the start
+    ],
+)
+def test_goals_are_unknown_where_only_the_start_is_given(
+    houses: Houses, path: list[int], distance: float | None, has_goals: bool
+) -> None:
+    assert placed(houses, replace(walk("a", path, 1), distance=distance)).has_goals == has_goals
 
 
 @pytest.mark.parametrize(

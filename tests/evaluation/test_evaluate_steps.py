@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from babywalk.agents.agent import Index
-from babywalk.agents.baselines import StopAgent, starts
+from babywalk.agents.baselines import StopAgent
 from babywalk.commands.evaluate import evaluate_single_steps
 from babywalk.commands.follow import load_agent
 from babywalk.commands.train import train_agent
@@ -17,15 +17,15 @@ from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.evaluate import evaluate, summarise, walk_steps
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.step_episodes import StepEpisodes
-from babywalk.instructions.store import kept_aligned
+from babywalk.instructions.store import load_aligned_steps
 from babywalk.navigation.trajectories import Trajectories, TrajectoryRecorder
-from babywalk.navigation.world import Poses, World
+from babywalk.navigation.world import Poses, World, start_poses
 
 
 @pytest.fixture(scope="module")
 def step_episodes(aligned_dollhouse: Path) -> StepEpisodes:
     dataset = Dataset(aligned_dollhouse)
-    return StepEpisodes.of(kept_aligned(dataset, dataset.task("r4r", "val_seen:300")))
+    return StepEpisodes.of(load_aligned_steps(dataset, dataset.task("r4r", "val_seen:300")))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_all_agents_start_from_the_same_poses(
     world = World.of(step_episodes.task.houses)
     batches = EpisodeBatches.of(step_episodes.steps, world, agent.model.vocabulary, agent.model.config)
     batch = batches.batch(step_episodes.episode, step_episodes.number, step_episodes.number + 1)
-    plain = starts(step_episodes.task, np.arange(len(step_episodes.task)))
+    plain = start_poses(step_episodes.task, np.arange(len(step_episodes.task)))
     assert np.array_equal(batch.start.viewpoint, plain.viewpoint)
     assert np.array_equal(batch.start.view, plain.view)
     walked = walk_steps(agent, step_episodes)

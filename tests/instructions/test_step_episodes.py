@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from builders import connectivity, placed, walk
 
-from babywalk.agents.baselines import starts
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Ragged
@@ -22,6 +21,7 @@ from babywalk.instructions.segmented import SegmentedTexts
 from babywalk.instructions.sentences import Sentence, spans
 from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.instructions.store import aligned_steps, load_aligned_steps
+from babywalk.navigation.world import start_poses
 
 TEXTS = ["go north. then east. stop here.", "walk on now please."]
 
@@ -57,7 +57,7 @@ def test_each_step_starts_with_the_heading_of_the_last_move(steps: BabySteps) ->
     """The first has the heading of the episode (0.5 is nearest to 30 degrees), then north, then east."""
     single = StepEpisodes.of(steps)
     assert np.degrees([episode.heading for episode in single.task]).round(1).tolist() == [28.6, 0, 90, 28.6]
-    assert starts(single.task, np.arange(4)).view.tolist() == [13, 12, 15, 13]
+    assert start_poses(single.task, np.arange(4)).view.tolist() == [13, 12, 15, 13]
 
 
 def test_steps_without_ends_are_refused(steps: BabySteps) -> None:
