@@ -167,10 +167,10 @@ def _add_landmarks(commands: Any) -> None:
 
 
 def _landmarks(options: argparse.Namespace) -> None:
-    from babywalk.commands.align import learn_landmarks
+    from babywalk.commands.align import train_landmark_classifier
     from babywalk.common.tables import table
 
-    report = learn_landmarks(options.data, options.features)
+    report = train_landmark_classifier(options.data, options.features)
     if options.json:
         print_json(asdict(report))
         return

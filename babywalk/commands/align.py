@@ -1,9 +1,10 @@
-"""Align Baby-Steps with paths, and train the models that do it."""
+"""Align Baby-Steps with paths; train the aligner and the landmark classifier."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import babywalk.common.needs_torch  # noqa: F401
 from babywalk.assets.data_directory import ALIGNER, FINE_GRAINED, LANDMARKS
@@ -24,9 +25,11 @@ from babywalk.instructions.store import (
     segmented_texts,
 )
 
+Trained = TypeVar("Trained", Aligner, LandmarkModel)
 
-def learn_landmarks(folder: Path, features: str | None = None) -> LandmarkReport:
-    """Train the landmark classifier of appendix A.2, keep it, and report on val_seen."""
+
+def train_landmark_classifier(folder: Path, features: str | None = None) -> LandmarkReport:
+    """Train the landmark classifier of appendix A.2, store it, and report its precision on val_seen."""
     dataset = Dataset(folder)
     spec = default_features(folder, features)
     model = train_landmarks(dataset, segmented_texts(dataset, "train"), spec)
@@ -45,26 +48,26 @@ def align_data(
     joints: bool = False,
     config: IdentificationConfig | None = None,
 ) -> list[BabySteps]:
-    """Align the Baby-Steps of tasks with their paths and keep them; what must be learned first is learned."""
-    dataset, cut = Dataset(folder), config or IdentificationConfig()
+    """Align the Baby-Steps of tasks with their paths and store them; the model is trained first if needed."""
+    dataset, rules = Dataset(folder), config or IdentificationConfig()
     spec = default_features(folder, features)
-    seen = open_features(folder, spec, dataset.houses)
+    views = open_features(folder, spec, dataset.houses)
     aligner = _aligner(dataset, spec) if method == "best" else None
     landmarks = _landmarks(dataset, spec) if method == "paper" else None
-    found = []
+    aligned = []
     for split in splits or ["train"]:
         for name in tasks:
-            steps = identify_steps(dataset, dataset.task(name, split), cut)
+            steps = identify_steps(dataset, dataset.task(name, split), rules)
             steps = align(
-                steps, method=method, features=seen, aligner=aligner, landmarks=landmarks, joints=joints
+                steps, method=method, features=views, aligner=aligner, landmarks=landmarks, joints=joints
             )
-            save_aligned_steps(dataset, steps, cut, method=method, notes=seen.notes)
-            found.append(steps)
-    return found
+            save_aligned_steps(dataset, steps, rules, method=method, notes=views.notes)
+            aligned.append(steps)
+    return aligned
 
 
 def compare_alignments(folder: Path, split: str, features: str | None = None) -> dict[str, AlignmentAccuracy]:
-    """How well each method places the ends of sub-instructions that people, or the narrator, marked."""
+    """The accuracy of each method on the annotated ends of sub-instructions."""
     dataset, spec = Dataset(folder), default_features(folder, features)
     file = fine_grained_file(folder / FINE_GRAINED, split)
     examples, truth = examples_from_annotations(read_fine_grained(file), dataset.houses)
@@ -78,31 +81,31 @@ def compare_alignments(folder: Path, split: str, features: str | None = None) ->
     )
 
 
+def default_features(folder: Path, features: str | None) -> str:
+    """The given features; by default named objects, which instructions mention, or else the first source."""
+    known = sources(folder)
+    return features or ("objects" if "objects" in known else next(iter(known), BLIND))
+
+
 def _aligner(dataset: Dataset, spec: str) -> Aligner:
-    """The aligner that was learned for a feature spec; learned now if there is none."""
-    folder = dataset.folder / ALIGNER
-    if folder.is_dir():
-        kept = load_aligner(folder)
-        if kept.features == spec:
-            return kept
-    learned = train_aligner(dataset, spec)
-    learned.save(folder)
-    return learned
+    return _load_or_train(dataset.folder / ALIGNER, spec, load_aligner, lambda: train_aligner(dataset, spec))
 
 
 def _landmarks(dataset: Dataset, spec: str) -> LandmarkModel:
-    """The landmark classifier that was learned for a feature spec; learned now if there is none."""
-    folder = dataset.folder / LANDMARKS
-    if folder.is_dir():
-        kept = load_landmarks(folder)
-        if kept.features == spec:
-            return kept
-    learned = train_landmarks(dataset, segmented_texts(dataset, "train"), spec)
-    learned.save(folder)
-    return learned
+    return _load_or_train(
+        dataset.folder / LANDMARKS,
+        spec,
+        load_landmarks,
+        lambda: train_landmarks(dataset, segmented_texts(dataset, "train"), spec),
+    )
 
 
-def default_features(folder: Path, features: str | None) -> str:
-    """What was asked for; else named objects, which words speak of; else the first source."""
-    known = sources(folder)
-    return features or ("objects" if "objects" in known else next(iter(known), BLIND))
+def _load_or_train(
+    folder: Path, spec: str, load: Callable[[Path], Trained], train: Callable[[], Trained]
+) -> Trained:
+    """The model stored in a folder if it was trained on these features; else trained now and stored."""
+    if folder.is_dir() and (stored := load(folder)).features == spec:
+        return stored
+    trained = train()
+    trained.save(folder)
+    return trained

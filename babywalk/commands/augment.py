@@ -1,4 +1,4 @@
-"""Train a speaker and let it describe new paths."""
+"""Data augmentation: train a speaker and let it describe sampled paths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import babywalk.common.needs_torch  # noqa: F401
 from babywalk.agents.learned import observer_for
-from babywalk.training.presets import PRESETS
 from babywalk.assets.data_directory import SPEAKER, details
 from babywalk.buildings.features import LOOKAHEAD
 from babywalk.commands.align import default_features
@@ -19,16 +18,17 @@ from babywalk.episodes.augmentation import check_split, described, draw_unspoken
 from babywalk.episodes.dataset import Dataset
 from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker
 from babywalk.navigation.observation import Observer
+from babywalk.training.presets import PRESETS
 from babywalk.training.speaker import perplexity, train_speaker
 
 
 @dataclass(frozen=True, slots=True)
-class Augmented:
-    """What a speaker made of a data directory."""
+class AugmentedSplit:
+    """A split of walks that a speaker described."""
 
     split: str
     walks: int
-    perplexity: dict[str, float]  # of what people said, by split
+    perplexity: dict[str, float]  # of the human instructions, by split
     examples: tuple[str, ...]
 
 
@@ -41,43 +41,44 @@ def augment(
     temperature: float = 0.0,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
-) -> Augmented:
-    """Let a speaker describe new walks of the training houses, and keep them as a split.
+) -> AugmentedSplit:
+    """Sample new walks in the training houses, let a speaker describe them, and store them as a split.
 
-    The speaker is learned first if there is none for these features and settings.
+    The speaker is trained first unless one with these features and settings is stored.
     """
     if not (temperature == 0 or 0.01 <= temperature <= 100):
         raise ConfigError(
-            f"A temperature of {temperature} cannot work. Give 0 for the likeliest words, or 0.01 to 100."
+            f"temperature = {temperature} is out of range. Give 0, for the most likely words, or 0.01 to 100."
         )
     dataset = Dataset(folder)
     check_split(dataset, split)
-    spec, usual = _sight(folder, features)
-    config = from_table(SpeakerConfig, merged(usual, settings or {}), where="--set")
+    spec, defaults = _speaker_defaults(folder, features)
+    config = from_table(SpeakerConfig, merged(defaults, settings or {}), where="--set")
     observer = observer_for(spec, dataset, gain=config.feature_gain)
-    people = [dataset.walks("train")]
+    known = [dataset.walks("train")]
     if "val_seen" in dataset.splits:
-        people.append(dataset.walks("val_seen"))
-    paths, headings = draw_unspoken(dataset.houses, people, walks, seed=seed)
+        known.append(dataset.walks("val_seen"))
+    paths, headings = draw_unspoken(dataset.houses, known, walks, seed=seed)
     speaker = _speaker(dataset, spec, observer, config)
     texts = speaker.describe(paths, headings, dataset.houses, observer, temperature=temperature, seed=seed)
     facts = {"seed": seed, "temperature": temperature, "features": spec}
     keep_split(dataset, split, described(paths, headings, texts, dataset.houses), facts)
-    held = [
+    validation = [
         name for name in ("val_seen", "val_unseen") if name in dataset.splits and len(dataset.walks(name))
     ]
-    return Augmented(
+    return AugmentedSplit(
         split,
         len(paths),
-        {name: perplexity(speaker, dataset, name, observer) for name in held},
+        {name: perplexity(speaker, dataset, name, observer) for name in validation},
         tuple(texts[:: max(1, len(texts) // 3)][:3]),
     )
 
 
-def _sight(folder: Path, features: str | None) -> tuple[str, dict[str, float]]:
-    """What a speaker sees, and the settings for it: as agents of real houses, where there are named objects.
+def _speaker_defaults(folder: Path, features: str | None) -> tuple[str, dict[str, float]]:
+    """The features of a speaker and its default settings for them.
 
-    Objects are faint, and have no side; other features are as they are, in houses as they are.
+    Object features have a low norm and no left or right: they are scaled, as for agents with the preset
+    `objects`, and walks are mirrored.
     """
     spec, objects = default_features(folder, features), PRESETS["objects"]
     if features is None and spec == "objects":
@@ -88,12 +89,12 @@ def _sight(folder: Path, features: str | None) -> tuple[str, dict[str, float]]:
 
 
 def _speaker(dataset: Dataset, spec: str, observer: Observer, config: SpeakerConfig) -> Speaker:
-    """The speaker that was learned for a feature spec and settings; learned now if there is none."""
+    """The stored speaker if it has these features and settings; else one that is trained now and stored."""
     folder = dataset.folder / SPEAKER
     if folder.is_dir() and details(folder).string("features") == spec:
-        kept = load_speaker(folder, observer)
-        if kept.config == config:
-            return kept
-    learned = train_speaker(dataset, spec, observer, config)
-    learned.save(folder)
-    return learned
+        stored = load_speaker(folder, observer)
+        if stored.config == config:
+            return stored
+    trained = train_speaker(dataset, spec, observer, config)
+    trained.save(folder)
+    return trained
