@@ -165,7 +165,7 @@ def test_invalid_arguments_are_reported(
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"agent": [{"task": "r2r"}]}))
     for arguments, message in (
-        ([str(tmp_path), "w"], "is no run's directory: there is no config.json in it."),
+        ([str(tmp_path), "w"], "is not a run directory: it contains no config.json."),
         ([str(run), str(tmp_path / "full")], "is not empty. Give a new folder for the weights."),
         ([str(run), "w", "--precision", "float8"], "Precision 'float8' is not known. Did you mean"),
         ([str(run), "w", "--tasks", "r5r"], "Task 'r5r' is not known."),
