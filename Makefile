@@ -1,4 +1,4 @@
-# Two commands do everything: `make demo` and `make test`. Set-up happens once and again when its inputs change.
+# `make demo` and `make test` do everything. They set up .venv first, and again when its requirements change.
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
@@ -19,9 +19,9 @@ $(READY): pyproject.toml constraints.txt
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable '.[dev]'
 	@touch $@
 
-setup: $(READY)  ## create .venv and install (done by the other targets when needed)
+setup: $(READY)  ## create .venv and install the package (other targets do it when needed)
 
-demo: $(READY)  ## build a world, train two agents in it, compare and draw them (in demo/)
+demo: $(READY)  ## build the Dollhouse, train two agents in it, evaluate and draw them (in demo/)
 	@$(RUN) -m babywalk demo $(DEMO)
 
 check: $(READY)  ## lint, format, types, import order
@@ -30,16 +30,16 @@ check: $(READY)  ## lint, format, types, import order
 	$(RUN) -m mypy
 	$(RUN) -m pytest tests/test_architecture.py
 
-test: check  ## everything that must hold (includes check)
-	$(RUN) -m pytest -n $(WORKERS) -m 'not slow'
+test: check  ## run all checks and tests
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) -m 'not slow'
 	$(RUN) -m pytest -m slow
 
-format: $(READY)  ## let ruff format and fix the code
+format: $(READY)  ## format the code and fix lint errors
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
 
-bench: $(READY)  ## list the benchmarks, and run them on a small built-in world
+bench: $(READY)  ## list the benchmarks, and run those that need only a small Dollhouse
 	$(RUN) -m benchmarks
 
-clean:  ## remove what make made
+clean:  ## remove .venv, the demo and caches
 	rm -rf $(VENV) $(DEMO) build *.egg-info .mypy_cache .ruff_cache .hypothesis
