@@ -1,4 +1,4 @@
-"""g of equation 1: what becomes of the summaries of the past before an action is chosen."""
+"""The context of a Baby-Step: g of the summaries of the history (equation 1)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def model(seed: int = 0, **options: object) -> Model:
     return new_model(config, words, None, features="x", view_width=130, action_width=130, seed=seed)
 
 
-# u of (3, 4) and v of (0, 0, 0, 2), remembered once: each is brought to the length of its root of D.
-PAST = Memory(torch.tensor([[3.0, 4]]), torch.tensor([[0.0, 0, 0, 2]]), torch.ones(1, 1))
-SUMMARIES_OF_PAST = [0.6 * math.sqrt(2), 0.8 * math.sqrt(2), 0, 0, 0, 2]
+# u = (3, 4) and v = (0, 0, 0, 2) after one step: each is L2-rescaled to the length sqrt(D).
+MEMORY = Memory(torch.tensor([[3.0, 4]]), torch.tensor([[0.0, 0, 0, 2]]), torch.ones(1, 1))
+SUMMARY = [0.6 * math.sqrt(2), 0.8 * math.sqrt(2), 0, 0, 0, 2]
 
 
-def test_joined_it_is_the_summaries_side_by_side() -> None:
+def test_joined_context_is_the_concatenated_summaries() -> None:
     network = model().network
-    assert network.context is None
-    assert network.sum_up(PAST)[0].tolist() == pytest.approx(SUMMARIES_OF_PAST)
+    assert network.context_mlp is None
+    assert network.context(MEMORY)[0].tolist() == pytest.approx(SUMMARY)
 
 
-def test_as_an_mlp_it_has_two_layers_and_one_length() -> None:
-    """First layer: (u1 + v4, -1), of which the second is cut to 0; last layer: (x, 1)."""
+def test_mlp_context_has_two_layers_and_is_l2_rescaled() -> None:
+    """First layer: (u1 + v4, -1), whose second unit ReLU sets to 0; last layer: (x, 1)."""
     network = model(context="mlp").network
-    first, _, _, last = network.context
+    first, _, _, last = network.context_mlp
     with torch.no_grad():
         first.weight.copy_(torch.tensor([[1.0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0]]))
         first.bias.copy_(torch.tensor([0.0, -1]))
@@ -42,21 +42,22 @@ def test_as_an_mlp_it_has_two_layers_and_one_length() -> None:
         last.bias.copy_(torch.tensor([0.0, 1]))
     x = 0.6 * math.sqrt(2) + 2
     length = math.hypot(x, 1) / math.sqrt(2)
-    assert network.sum_up(PAST)[0].tolist() == pytest.approx([x / length, 1 / length])
-    # Who heeds nothing walks as one behind whom nothing lies.
-    nothing = network.sum_up(network.memory.empty(1))
-    assert torch.equal(network.sum_up(PAST, torch.zeros(1, 1)), nothing)
-    assert nothing[0].tolist() == pytest.approx([0, math.sqrt(2)])
+    assert network.context(MEMORY)[0].tolist() == pytest.approx([x / length, 1 / length])
+    # A dropped history is the same as an empty one.
+    empty = network.context(network.memory.empty(1, like=first.weight))
+    assert torch.equal(network.context(MEMORY, torch.zeros(1, 1)), empty)
+    assert torch.equal(network.context(MEMORY, torch.ones(1, 1)), network.context(MEMORY))
+    assert empty[0].tolist() == pytest.approx([0, math.sqrt(2)])
 
 
 @pytest.mark.parametrize("memory", SUMMARIES)
-def test_whoever_remembers_nothing_has_none(memory: str) -> None:
-    assert (model(memory=memory, context="mlp").network.context is None) == (memory == "none")
+def test_agents_without_memory_have_no_context_mlp(memory: str) -> None:
+    assert (model(memory=memory, context="mlp").network.context_mlp is None) == (memory == "none")
 
 
-def test_whoever_sums_up_otherwise_decides_anew_and_reads_as_before() -> None:
+def test_a_model_with_another_context_keeps_its_decoder_and_loads_the_encoders() -> None:
     new, old = model(seed=0, context="mlp"), model(seed=1)
-    drawn = new.network.decoder.act.score.weight.clone()
+    initial = new.network.decoder.action_score.score.weight.clone()
     load_compatible(new, old, Path("old"))
-    assert torch.equal(new.network.decoder.act.score.weight, drawn)
+    assert torch.equal(new.network.decoder.action_score.score.weight, initial)
     assert torch.equal(new.network.text.lstm.weight_ih_l0, old.network.text.lstm.weight_ih_l0)

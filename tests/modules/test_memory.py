@@ -11,74 +11,73 @@ from babywalk.common.errors import ConfigError
 from babywalk.modules.memory import SUMMARIES, Memory, Summary, l2_rescaled, summary
 
 
-def remembered(kind: Summary, told: torch.Tensor, done: torch.Tensor) -> Memory:
+def memory_after(kind: Summary, instructions: torch.Tensor, trajectories: torch.Tensor) -> Memory:
     """One walker's memory after steps (M, U) and (M, Y)."""
-    memory = kind.empty(1)
-    for u, v in zip(told, done, strict=True):
+    memory = kind.empty(1, like=instructions)
+    for u, v in zip(instructions, trajectories, strict=True):
         memory = kind.add(memory, u[None], v[None])
     return memory
 
 
-def test_the_weights_of_three_steps_by_hand() -> None:
+def test_weights_of_three_steps() -> None:
     """gamma 0.5, ages 2, 1, 0: exp(-1), exp(-0.5), 1, divided by their sum."""
-    told = torch.eye(3)
-    memory = remembered(summary("forgetting", 3, 3, gamma=0.5), told, told)
-    weights = (memory.told / memory.weight)[0]
+    memory = memory_after(summary("forgetting", 3, 3, gamma=0.5), torch.eye(3), torch.eye(3))
+    weights = (memory.instructions / memory.weight)[0]
     total = math.exp(-1) + math.exp(-0.5) + 1
     expected = [math.exp(-1) / total, math.exp(-0.5) / total, 1 / total]
     assert weights.tolist() == pytest.approx(expected, rel=1e-6)
     assert float(weights.sum()) == pytest.approx(1)
 
 
-def test_the_mean_weighs_all_alike() -> None:
-    memory = remembered(summary("mean", 4, 4, gamma=9.0), torch.eye(4), torch.eye(4))
-    assert (memory.done / memory.weight)[0].tolist() == pytest.approx([0.25] * 4)
+def test_mean_weighs_all_steps_equally() -> None:
+    memory = memory_after(summary("mean", 4, 4, gamma=9.0), torch.eye(4), torch.eye(4))
+    assert (memory.trajectories / memory.weight)[0].tolist() == pytest.approx([0.25] * 4)
 
 
 @given(st.integers(0, 6), st.sampled_from([0.0, 0.05, 0.5, 5.0]), st.integers(0, 99))
-def test_added_step_by_step_as_summed_afresh(steps: int, gamma: float, seed: int) -> None:
-    """Equations 2 to 4 of the paper over the whole history, against what was kept incrementally."""
+def test_running_sums_equal_the_sums_over_the_whole_history(steps: int, gamma: float, seed: int) -> None:
+    """Equations 2 to 4 of the paper over the whole history, against the incremental sums."""
     torch.manual_seed(seed)
-    told, done = torch.randn(steps, 5), torch.randn(steps, 7)
+    instructions, trajectories = torch.randn(steps, 5), torch.randn(steps, 7)
     kind = summary("forgetting", 5, 7, gamma=gamma)
-    read = kind.read(remembered(kind, told, done))[0]
+    read = kind.read(memory_after(kind, instructions, trajectories))[0]
     age = torch.arange(steps - 1, -1, -1)
     weights = torch.exp(-gamma * age)
     weights = weights / weights.sum() if steps else weights
-    parts = [weights @ told, weights @ done] if steps else [torch.zeros(5), torch.zeros(7)]
-    fresh = torch.cat([l2_rescaled(part[None])[0] for part in parts])
-    assert torch.allclose(read, fresh, atol=1e-5)
+    parts = [weights @ instructions, weights @ trajectories] if steps else [torch.zeros(5), torch.zeros(7)]
+    expected = torch.cat([l2_rescaled(part[None])[0] for part in parts])
+    assert torch.allclose(read, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", SUMMARIES)
-def test_no_history_reads_as_zeros(kind: str) -> None:
+def test_empty_history_reads_as_zeros(kind: str) -> None:
     made = summary(kind, 3, 4, gamma=0.5)
-    assert made.read(made.empty(2)).tolist() == [[0.0] * 7] * 2
+    assert made.read(made.empty(2, like=torch.zeros(()))).tolist() == [[0.0] * 7] * 2
 
 
-def test_none_never_remembers() -> None:
+def test_memory_none_stays_empty() -> None:
     made = summary("none", 3, 4, gamma=0.5)
-    assert not made.read(remembered(made, torch.ones(2, 3), torch.ones(2, 4))).any()
+    assert not made.read(memory_after(made, torch.ones(2, 3), torch.ones(2, 4))).any()
 
 
-def test_the_lstm_reads_the_same_items_in_order() -> None:
+def test_lstm_memory_equals_an_lstm_over_the_steps() -> None:
     torch.manual_seed(0)
     made = summary("lstm", 3, 4, gamma=0.5)
-    told, done = torch.randn(3, 3), torch.randn(3, 4)
-    forth = made.read(remembered(made, told, done))
-    back = made.read(remembered(made, told.flip(0), done.flip(0)))
-    assert not torch.allclose(forth, back)
+    instructions, trajectories = torch.randn(3, 3), torch.randn(3, 4)
+    read = made.read(memory_after(made, instructions, trajectories))
+    reversed_order = made.read(memory_after(made, instructions.flip(0), trajectories.flip(0)))
+    assert not torch.allclose(read, reversed_order)
     whole = torch.nn.LSTM(3, 3)
-    whole.load_state_dict({f"{name}_l0": weight for name, weight in made.told.state_dict().items()})
-    state = whole(told[:, None])[0][-1]
-    assert torch.allclose(forth[:, :3], l2_rescaled(state), atol=1e-6)
+    whole.load_state_dict({f"{name}_l0": weight for name, weight in made.instructions.state_dict().items()})
+    state = whole(instructions[:, None])[0][-1]
+    assert torch.allclose(read[:, :3], l2_rescaled(state), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", SUMMARIES)
-def test_walkers_keep_their_own_histories(kind: str) -> None:
+def test_walkers_have_separate_histories(kind: str) -> None:
     torch.manual_seed(1)
     made = summary(kind, 3, 4, gamma=0.5)
-    memory = made.empty(3)
+    memory = made.empty(3, like=torch.zeros(()))
     some = torch.tensor([2, 0])
     memory = memory.put(some, made.add(memory[some], torch.randn(2, 3), torch.randn(2, 4)))
     assert not made.read(memory)[1].any()
@@ -86,21 +85,21 @@ def test_walkers_keep_their_own_histories(kind: str) -> None:
     assert torch.equal(made.read(again), made.read(memory))
 
 
-def test_gradients_reach_every_step_and_are_right() -> None:
+def test_gradients_of_every_step_are_correct() -> None:
     kind = summary("forgetting", 2, 2, gamma=0.5)
-    told = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    instructions = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
 
     def read(steps: torch.Tensor) -> torch.Tensor:
-        memory = Memory(*(torch.zeros(1, width, dtype=torch.float64) for width in (2, 2, 1)))
+        memory = kind.empty(1, like=steps)
         for row in steps:
             memory = kind.add(memory, row[None], row[None])
         return kind.read(memory)
 
-    assert torch.autograd.gradcheck(read, (told,))
+    assert torch.autograd.gradcheck(read, (instructions,))
 
 
-def test_a_memory_that_cannot_be() -> None:
+def test_unknown_memory_and_negative_gamma_are_rejected() -> None:
     with pytest.raises(ConfigError, match=r"Memory 'lstms' is not known\. Did you mean 'lstm'\?"):
         summary("lstms", 1, 1, gamma=0.5)
-    with pytest.raises(ConfigError, match="gamma = -1 would weigh the past more"):
+    with pytest.raises(ConfigError, match="gamma = -1 would weigh old steps more"):
         summary("forgetting", 1, 1, gamma=-1)

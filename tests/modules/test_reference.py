@@ -1,19 +1,26 @@
-"""The network against itself written out plainly: one walker, one layer after another, views laid out.
+"""Decisions of the network against the equations, written out for one walker without batches.
 
-Nothing here is quick and nothing is shared: no batches, no ledgers, no kept products, only torch's own layers
-with the same weights. And its gradients against finite differences.
+Only torch's own layers with the same weights are used here. Gradients are compared with finite differences.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
-from square import leading, square_lessons, square_model, square_observer, square_task
+from square import (
+    follow_teacher,
+    leading,
+    square_batches,
+    square_model,
+    square_observer,
+    square_task,
+    take,
+    with_large_weights,
+)
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -21,85 +28,64 @@ from babywalk.decoding.episode_batch import EpisodeBatch
 from babywalk.decoding.rollout import Rollout, RolloutResult
 from babywalk.modules.attention import ViewAttention
 from babywalk.modules.config import CONTEXTS, DECODERS
-from babywalk.modules.decoder import ActionScore, CoAttend, CoGround, Decision
-from babywalk.modules.kernels.observation import Observation
-from babywalk.modules.kernels.packed_lstm import BiLSTM
+from babywalk.modules.decoder import ActionScore, CoAttend, CoGround
+from babywalk.modules.kernels import KERNELS
+from babywalk.modules.layers import BiLSTM
 from babywalk.modules.memory import SUMMARIES
 from babywalk.modules.network import Network
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 from babywalk.navigation.observation import Observer
-from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, Poses
 from babywalk.training.losses import imitation_loss
 
 HIDDEN, GAMMA = 8, 0.5
 
 
-@pytest.fixture
-def doubles() -> Iterator[None]:
-    """Tensors that are made meanwhile are of double precision."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
-
-
-def seen_exactly() -> Observer:
-    observer = square_observer(square_task())
-    return replace(
-        observer,
-        views_table=observer.views_table.double(),
-        orientation_table=observer.orientation_table.double(),
-    )
-
-
-def lively(network: Network) -> Network:
-    """With weights that are not small: attention that is nearly even hides what it depends on."""
-    torch.manual_seed(5)
-    for weight in network.parameters():
-        nn.init.normal_(weight, std=0.4)
-    return network.eval()
-
-
-def both_ways(part: BiLSTM) -> nn.LSTM:
+def bidirectional(part: BiLSTM) -> nn.LSTM:
     """Torch's own Bi-LSTM with the same weights."""
-    plain = nn.LSTM(part.forth.input_size, part.forth.hidden_size, bidirectional=True)
-    back = {f"{name}_reverse": weight for name, weight in part.back.state_dict().items()}
-    plain.load_state_dict({**part.forth.state_dict(), **back})
-    return plain
+    lstm = nn.LSTM(part.forward_lstm.input_size, part.forward_lstm.hidden_size, bidirectional=True)
+    backward = {f"{name}_reverse": weight for name, weight in part.backward_lstm.state_dict().items()}
+    lstm.load_state_dict({**part.forward_lstm.state_dict(), **backward})
+    return lstm
 
 
 def l2_rescaled(vector: Tensor) -> Tensor:
     return vector / vector.norm() * math.sqrt(len(vector))
 
 
-def attended(query: Tensor, rows: Tensor) -> Tensor:
-    """The mean of rows (S, X) by how well they fit a query (X,)."""
+def attend(query: Tensor, rows: Tensor) -> Tensor:
+    """The mean of rows (S, X), weighted by the softmax of their dot products with a query (X,)."""
     return functional.softmax(rows @ query, dim=0) @ rows
 
 
-def looked(part: ViewAttention, state: Tensor, views: Tensor) -> Tensor:
-    return attended(part.query.weight @ state, views)
+def attend_to_views(part: ViewAttention, state: Tensor, views: Tensor) -> Tensor:
+    return attend(part.query.weight @ state, views)
 
 
-def remembered(part: TrajectoryEncoder, observer: Observer, poses: Poses, actions: Tensor) -> Tensor:
-    """v(y) of one walk (section 4.4 of the paper)."""
-    told, (ends, _) = both_ways(part.actions)(observer.taken(poses, actions))
+def encode_trajectory(part: TrajectoryEncoder, observer: Observer, poses: Poses, actions: Tensor) -> Tensor:
+    """v(y) of one trajectory (section 4.4 of the paper)."""
+    states, (action_ends, _) = bidirectional(part.action_lstm)(observer.chosen(poses, actions))
     views = observer.views(poses)
-    seen = torch.stack([looked(part.look, told[step], views[step]) for step in range(len(actions))])
-    _, (later_ends, _) = both_ways(part.states)(seen)
-    return torch.cat([ends.flatten(), later_ends.flatten()])
+    attended = [
+        attend_to_views(part.view_attention, states[step], views[step]) for step in range(len(actions))
+    ]
+    _, (view_ends, _) = bidirectional(part.view_lstm)(torch.stack(attended))
+    return torch.cat([action_ends.flatten(), view_ends.flatten()])
 
 
-def read_plainly(network: Network, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """A vector for each word (L, D), read from the last to the first; and u(x), the state at the end."""
-    states, (last, _) = network.text.lstm(network.text.vectors(tokens.flip(0))[None])
-    return states[0].flip(0), last.flatten()
+def encode_text(network: Network, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """A vector for each word (L, D), read from the last to the first; and u(x), the last state."""
+    lstm = nn.LSTM(network.text.lstm.input_size, HIDDEN)
+    lstm.load_state_dict(network.text.lstm.state_dict())
+    states, (last, _) = lstm(network.text.embedding(tokens.flip(0)))
+    return states.flip(0), last.flatten()
 
 
-def scored(part: ActionScore, state: Tensor, memory: Tensor, actions: Tensor) -> Tensor:
-    first, _, _, last = part.mix
-    wanted = last(functional.relu(first(torch.cat([l2_rescaled(state), memory])[None])))[0]
-    embedded = actions @ part.embed.weight.T + part.embed.bias
+def score(part: ActionScore, state: Tensor, context: Tensor, candidates: Tensor) -> Tensor:
+    inputs = torch.cat([l2_rescaled(state), context])
+    hidden = functional.relu(part.hidden.weight @ inputs + part.hidden.bias)
+    wanted = part.wanted.weight @ hidden + part.wanted.bias
+    embedded = candidates @ part.embed.weight.T + part.embed.bias
     return (wanted * embedded) @ part.score.weight[0] + part.score.bias
 
 
@@ -107,162 +93,172 @@ Decided = tuple[Tensor, Tensor, Tensor]  # scores (K,), hidden state and cell (D
 
 
 def coattend(
-    part: CoAttend, state: Tensor, cell: Tensor, before: Tensor, views: Tensor, shown: Tensor,
-    words: Tensor, memory: Tensor,
+    part: CoAttend, state: Tensor, cell: Tensor, previous: Tensor, views: Tensor, candidates: Tensor,
+    words: Tensor, context: Tensor,
 ) -> Decided:  # fmt: skip
-    """Look, step, read, score (appendix B.1 of the paper)."""
-    inputs = torch.cat([before, looked(part.look, state, views)])
-    hidden, cell = stepped(part.lstm, inputs, state, cell)
-    context = attended(part.read.read.query.weight @ hidden, words)
-    grounded = torch.tanh(part.read.out.weight @ torch.cat([context, hidden]))
-    return scored(part.act, grounded, memory, shown), hidden, cell
+    """Attend to views, step, attend to words, score (appendix B.1 of the paper)."""
+    inputs = torch.cat([previous, attend_to_views(part.view_attention, state, views)])
+    hidden, cell = lstm_step(part.lstm, inputs, state, cell)
+    attended = attend(part.word_attention.soft_dot.query.weight @ hidden, words)
+    grounded = torch.tanh(part.word_attention.out.weight @ torch.cat([attended, hidden]))
+    return score(part.action_score, grounded, context, candidates), hidden, cell
 
 
 def coground(
-    part: CoGround, state: Tensor, cell: Tensor, before: Tensor, views: Tensor, shown: Tensor,
-    words: Tensor, memory: Tensor,
+    part: CoGround, state: Tensor, cell: Tensor, previous: Tensor, views: Tensor, candidates: Tensor,
+    words: Tensor, context: Tensor,
 ) -> Decided:  # fmt: skip
-    """Read and look by the state before, step, score (Ma et al. 2019, section 3). The first word's place is
-    0, and place p has sin and cos of p / 10000^(2 i / D)."""
-    angle = [[place / 10_000 ** (2 * i / HIDDEN) for i in range(HIDDEN // 2)] for place in range(len(words))]
-    places = [[turn(a) for a in row for turn in (math.sin, math.cos)] for row in angle]
-    context = attended(part.read.query.weight @ state, words + torch.tensor(places))
+    """Attend to words and candidates with the previous state, step, score (Ma et al. 2019, section 3). The
+    first word has position 0; position p is encoded as sin and cos of p / 10000^(2 i / D)."""
+    angles = [
+        [position / 10_000 ** (2 * i / HIDDEN) for i in range(HIDDEN // 2)] for position in range(len(words))
+    ]
+    encoding = [[wave(angle) for angle in row for wave in (math.sin, math.cos)] for row in angles]
+    attended = attend(part.word_attention.query.weight @ state, words + torch.tensor(encoding))
     linear, norm, _ = part.candidate
     embedded = functional.relu(
-        functional.layer_norm(shown @ linear.weight.T + linear.bias, (4,), norm.weight, norm.bias)
+        functional.layer_norm(candidates @ linear.weight.T + linear.bias, (4,), norm.weight, norm.bias)
     )
-    seen = looked(part.look, state, embedded)
-    last = part.previous.weight @ before + part.previous.bias
-    hidden, cell = stepped(part.lstm, torch.cat([context, seen, last]), state, cell)
-    grounded = torch.tanh(part.merge.weight @ torch.cat([hidden, context]) + part.merge.bias)
-    return scored(part.act, grounded, memory, embedded), hidden, cell
+    seen = attend_to_views(part.view_attention, state, embedded)
+    last = part.previous.weight @ previous + part.previous.bias
+    hidden, cell = lstm_step(part.lstm, torch.cat([attended, seen, last]), state, cell)
+    grounded = torch.tanh(part.merge.weight @ torch.cat([hidden, attended]) + part.merge.bias)
+    return score(part.action_score, grounded, context, embedded), hidden, cell
 
 
-def stepped(part: nn.LSTMCell, inputs: Tensor, state: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    plain = nn.LSTMCell(len(inputs), len(state))
-    plain.load_state_dict(part.state_dict())
-    return plain(inputs, (state, cell))
+def lstm_step(part: nn.LSTMCell, inputs: Tensor, state: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    lstm_cell = nn.LSTMCell(len(inputs), len(state))
+    lstm_cell.load_state_dict(part.state_dict())
+    return lstm_cell(inputs, (state, cell))
 
 
-def plain_scores(
-    network: Network, observer: Observer, lesson: EpisodeBatch, journey: RolloutResult
+def expected_scores(
+    network: Network, observer: Observer, batch: EpisodeBatch, result: RolloutResult
 ) -> list[Tensor]:
-    """The scores of one walker in the one step ahead of it, decision by decision."""
-    done, start = lesson.done, lesson.done.start
-    told, walks = torch.zeros(HIDDEN), torch.zeros(2 * HIDDEN)
-    for step in range(len(lesson.behind)):
+    """The scores of one walker in its one remaining step, decision by decision."""
+    past, start = batch.past, batch.past.start
+    instructions, trajectories = torch.zeros(HIDDEN), torch.zeros(2 * HIDDEN)
+    for step in range(len(batch.past_instructions)):
         here = torch.arange(int(start[step]), int(start[step + 1]))
-        poses = Poses(torch.tensor(done.poses.viewpoint)[here], torch.tensor(done.poses.view)[here])
-        walked = remembered(network.trajectory, observer, poses, torch.tensor(done.actions)[here])
-        _, summary = read_plainly(network, torch.tensor(lesson.behind[step]))
-        told, walks = math.exp(-GAMMA) * told + summary, math.exp(-GAMMA) * walks + walked
-    memory = torch.cat([l2_rescaled(told), l2_rescaled(walks)])  # the sum of weights falls out
-    if network.context is not None:
-        first, _, _, last = network.context
-        memory = l2_rescaled(last.weight @ (first.weight @ memory + first.bias).clamp(min=0) + last.bias)
-    words, summary = read_plainly(network, torch.tensor(lesson.ahead[0]))
-    state = torch.tanh(network.first_state.weight @ summary + network.first_state.bias)
-    cell, before, found = torch.zeros(HIDDEN), torch.zeros(observer.candidate_width), []
+        poses = Poses(torch.tensor(past.poses.viewpoint)[here], torch.tensor(past.poses.view)[here])
+        trajectory = encode_trajectory(network.trajectory, observer, poses, torch.tensor(past.actions)[here])
+        _, instruction = encode_text(network, torch.tensor(batch.past_instructions[step]))
+        instructions = math.exp(-GAMMA) * instructions + instruction
+        trajectories = math.exp(-GAMMA) * trajectories + trajectory
+    # Division by the sum of the weights cancels in the normalisation.
+    context = torch.cat([l2_rescaled(instructions), l2_rescaled(trajectories)])
+    if network.context_mlp is not None:
+        first, _, _, last = network.context_mlp
+        context = l2_rescaled(last.weight @ (first.weight @ context + first.bias).clamp(min=0) + last.bias)
+    words, instruction = encode_text(network, torch.tensor(batch.instructions[0]))
+    state = torch.tanh(network.first_hidden.weight @ instruction + network.first_hidden.bias)
+    cell, previous, found = torch.zeros(HIDDEN), torch.zeros(observer.candidate_width), []
     decide = {CoAttend: coattend, CoGround: coground}[type(network.decoder)]
-    for moment in journey.moments:
-        possible = observer.world.possible[moment.before.viewpoint][0]
-        shown = observer.candidates(moment.before)[0][possible]
+    for record in result.records:
+        possible = observer.world.possible[record.before.viewpoint][0]
+        candidates = observer.candidates(record.before)[0][possible]
+        views = observer.views(record.before)[0]
         scores, state, cell = decide(
-            network.decoder, state, cell, before, observer.views(moment.before)[0], shown, words, memory
+            network.decoder, state, cell, previous, views, candidates, words, context
         )
         found.append(scores)
-        before = observer.taken(moment.before, moment.actions)[0]
+        previous = observer.chosen(record.before, record.actions)[0]
     return found
 
 
-@pytest.mark.usefixtures("doubles")
-@pytest.mark.parametrize("learning", [False, True])
+@pytest.mark.usefixtures("float64")
+@pytest.mark.parametrize("gradients", [False, True])
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("context", CONTEXTS)
-def test_decisions_are_those_of_the_plain_network(context: str, decoder: str, learning: bool) -> None:
-    """The third step, with two behind it: from 2 over 3 and back, and STOP. Every decision after the first
-    has an action before it; whoever learns nothing looks products up that the others make."""
-    task, observer = square_task(), seen_exactly()
-    network = lively(square_model(observer, context=context, decoder=decoder, gamma=GAMMA).network.double())
-    lesson = square_lessons(task).lesson(np.array([0]), np.array([2]), np.array([3]))
-    way = [leading(task.houses, *pair) for pair in ((2, 3), (3, 2), (2, 4))] + [STOP]
-    script = iter(way)
-    with torch.set_grad_enabled(learning):
-        journey = Rollout(network, observer).walk(lesson, lambda *_: torch.tensor([next(script)]))
-    expected = plain_scores(network, observer, lesson, journey)
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_decisions_are_those_of_the_equations(
+    kernels: str, context: str, decoder: str, gradients: bool
+) -> None:
+    """The third step, after two past ones: from 2 over 3 and back to 4, and STOP. Every decision but the
+    first has a previous action; without gradients the kernels read products from a cache."""
+    task = square_task()
+    observer = square_observer(task, dtype=torch.float64)
+    network = with_large_weights(
+        square_model(observer, context=context, decoder=decoder, gamma=GAMMA).network.double()
+    )
+    batch = square_batches(task).batch(np.array([0]), np.array([2]), np.array([3]))
+    actions = [[leading(task.houses, *pair)] for pair in ((2, 3), (3, 2), (2, 4))] + [[STOP]]
+    rollout = Rollout(network, observer, kernels=kernels)
+    with torch.set_grad_enabled(gradients):
+        result = rollout.run(batch, take(actions))
+    expected = expected_scores(network, observer, batch, result)
     assert [len(scores) for scores in expected] == [4, 3, 4, 2]  # STOP and the neighbours of 2, 3, 2 and 4
-    for moment, scores in zip(journey.moments, expected, strict=True):
-        logits = moment.decision.logits[0]
+    for record, scores in zip(result.records, expected, strict=True):
+        logits = record.decision.logits[0]
         assert torch.allclose(logits[~logits.isinf()], scores)
 
 
-@pytest.mark.usefixtures("doubles")
-@pytest.mark.parametrize("learning", [False, True])
-def test_walks_are_remembered_as_by_the_plain_encoder(learning: bool) -> None:
-    """Of 0 over 1 to 2 and STOP, and of 3 to 0, cut off: both Bi-LSTMs' ends, and both directions."""
-    task, observer = square_task(), seen_exactly()
-    network = lively(square_model(observer).network.double())
+@pytest.mark.usefixtures("float64")
+@pytest.mark.parametrize("gradients", [False, True])
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_trajectory_encodings_are_those_of_the_equations(kernels: str, gradients: bool) -> None:
+    """Of 0 over 1 to 2 and STOP, and of the move 3 to 0: last states of both Bi-LSTMs in both directions."""
+    task = square_task()
+    observer = square_observer(task, dtype=torch.float64)
+    network = with_large_weights(square_model(observer).network.double())
     pairs = [(0, 1), (1, 2), (2, 2), (3, 0)]
     actions = torch.tensor([leading(task.houses, *pair) for pair in pairs])
     poses = Poses(torch.tensor([at for at, _ in pairs]), torch.tensor([13, 12, 15, 20]))
-    scene = Observation(observer, poses)
-    with torch.set_grad_enabled(learning):
-        found = network.recall(scene, scene.taken(actions), torch.tensor([3, 1]))
+    backend = Rollout(network, observer, kernels=kernels).backend
+    with torch.set_grad_enabled(gradients), backend.rollout(network):
+        observation = backend.observe(observer, poses)
+        found = network.encode_trajectory(observation, observation.chosen(actions), torch.tensor([3, 1]))
     assert found.shape == (2, 2 * HIDDEN)
     for row, here in enumerate((slice(0, 3), slice(3, 4))):
-        expected = remembered(network.trajectory, observer, poses[here], actions[here])
+        expected = encode_trajectory(network.trajectory, observer, poses[here], actions[here])
         assert torch.allclose(found[row], expected)
 
 
-@pytest.mark.usefixtures("doubles")
+@pytest.mark.usefixtures("float64")
 @pytest.mark.parametrize("memory", SUMMARIES)
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("context", CONTEXTS)
-def test_gradients_of_a_whole_walk_are_those_of_finite_differences(
-    context: str, decoder: str, memory: str
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_gradients_of_a_rollout_are_those_of_finite_differences(
+    kernels: str, context: str, decoder: str, memory: str
 ) -> None:
-    """Two walkers, one with a step behind it and two ahead, led by the teacher. The weights of one parameter
-    at a time are moved a little this way and that, some more and some less."""
-    task, observer = square_task(), seen_exactly()
-    network = lively(square_model(observer, context=context, decoder=decoder, memory=memory).network.double())
-    lesson = square_lessons(task).lesson(np.array([0, 1]), np.array([1, 0]), np.array([3, 1]))
-    teacher, goals = Teacher.of(task.houses).to("cpu"), torch.from_numpy(lesson.goals)
-    guide = Rollout(network, observer)
-
-    def obey(decision: Decision, walkers: Tensor, at: Tensor, rows: Tensor) -> Tensor:
-        return teacher.towards(at, goals[rows]).long()
+    """Two walkers that follow the teacher, one with a past step and two remaining ones. The weights of one
+    parameter at a time are perturbed in both directions, each by another amount."""
+    task = square_task()
+    observer = square_observer(task, dtype=torch.float64)
+    network = with_large_weights(
+        square_model(observer, context=context, decoder=decoder, memory=memory).network.double()
+    )
+    batch = square_batches(task).batch(np.array([0, 1]), np.array([1, 0]), np.array([3, 1]))
+    rollout = Rollout(network, observer, kernels=kernels)
 
     def loss() -> Tensor:
-        moments = guide.walk(lesson, obey).moments
-        logits = torch.cat([moment.decision.logits for moment in moments])
-        return imitation_loss(logits, torch.cat([moment.actions for moment in moments]))
+        records = rollout.run(batch, follow_teacher(task, batch)).records
+        logits = torch.cat([record.decision.logits for record in records])
+        return imitation_loss(logits, torch.cat([record.actions for record in records]))
 
     loss().backward()
-    idle = set()
+    without_effect = set()
     with torch.no_grad():
         for name, weight in network.named_parameters():
             assert weight.grad is not None, name
-            assert differs(weight, loss) == pytest.approx(slope(weight), rel=1e-5, abs=1e-9), name
+            by_gradient = float((weight.grad * perturbation(weight)).sum())
+            assert finite_difference(weight, loss) == pytest.approx(by_gradient, rel=1e-5, abs=1e-9), name
             if weight.grad.abs().max() < 1e-12:
-                idle.add(name)
-    assert idle == {"decoder.act.score.bias", "decoder.act.embed.bias"}  # they are added to every score
+                without_effect.add(name)
+    # Both are added to the scores of all actions.
+    assert without_effect == {"decoder.action_score.score.bias", "decoder.action_score.embed.bias"}
 
 
-def nudge(weight: Tensor) -> Tensor:
+def perturbation(weight: Tensor) -> Tensor:
     return torch.cos(torch.arange(weight.numel())).view(weight.shape)
 
 
-def slope(weight: Tensor) -> float:
-    """By the gradient, in the direction of a nudge."""
-    assert weight.grad is not None
-    return float((weight.grad * nudge(weight)).sum())
-
-
-def differs(weight: Tensor, loss: Callable[[], Tensor], size: float = 1e-5) -> float:
-    """Likewise by two nudges, one forth and one back."""
+def finite_difference(weight: Tensor, loss: Callable[[], Tensor], size: float = 1e-5) -> float:
+    """The slope of the loss in the direction of the perturbation, from one step in each direction."""
     kept, found = weight.clone(), []
     for sign in (1, -1):
-        weight.copy_(kept + sign * size * nudge(weight))
+        weight.copy_(kept + sign * size * perturbation(weight))
         found.append(float(loss()))
     weight.copy_(kept)
     return (found[0] - found[1]) / (2 * size)
