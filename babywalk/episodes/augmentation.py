@@ -1,7 +1,7 @@
-"""Walks that nobody has described: the shortest ways between viewpoints, as long as those of R2R.
+"""Augmentation: new paths like those of R2R, and a split of walks with instructions by a speaker model.
 
-R2R's walks are shortest ways of at least 5 m along four to six edges (Anderson et al. 2018). People described
-a few of those that a house has; a speaker can describe others.
+R2R's paths are shortest paths of at least 5 m with four to six edges (Anderson et al. 2018). Only some of
+those in a house have human instructions; a speaker can describe the others.
 """
 
 from __future__ import annotations
@@ -22,45 +22,45 @@ from babywalk.common.seeding import generator
 from babywalk.episodes.dataset import SPLITS, Dataset
 from babywalk.episodes.walks import Walks
 
-EDGES = (4, 6)  # the fewest and the most
-METRES = 5.0  # at least
+EDGES = (4, 6)  # minimum and maximum
+MIN_METRES = 5.0
 
 
-def draw_unspoken(
+def sample_paths(
     houses: Houses, described: list[Walks], count: int, *, seed: int
 ) -> tuple[Ragged, NDArray[np.float64]]:
-    """So many new walks in the houses of the first of the described ones, and the headings they begin with.
+    """`count` new paths in the houses of `described[0]`, and their start headings.
 
-    Every house gives as many, as far as it has them: what is learned is to be of many houses. No walk begins
-    and ends where a described one does.
+    The number per house is balanced as far as the houses have enough paths. No path has the same start and
+    end as a described walk.
     """
     if count < 1:
-        raise ConfigError(f"{count} walks are none. Give at least 1.")
+        raise ConfigError(f"count = {count} is out of range; it must be at least 1.")
     known = {
         (int(a), int(b))
         for walks in described
         for a, b in zip(walks.paths.firsts, walks.paths.lasts, strict=True)
     }
     draw = generator(seed, "unspoken walks")
-    ways, turns = [], []
+    paths, ranks = [], []
     for house in np.unique(houses.house_of[described[0].paths.firsts]):
-        found = [way for way in _ways(houses, int(house)) if (way[0], way[-1]) not in known]
-        ways += [found[number] for number in draw.permutation(len(found))]
-        turns.append(np.arange(len(found)))
-    if not ways:
-        raise ConfigError("The training houses have no walks like those of R2R that nobody has described.")
-    turn = np.concatenate(turns)
-    order = np.lexsort((draw.random(len(turn)), turn))[:count]
+        found = [path for path in _r2r_like_paths(houses, int(house)) if (path[0], path[-1]) not in known]
+        paths += [found[number] for number in draw.permutation(len(found))]
+        ranks.append(np.arange(len(found)))
+    if not paths:
+        raise ConfigError("The training houses have no undescribed paths of R2R's length.")
+    rank = np.concatenate(ranks)  # within the house: the first path of every house, then the second, ...
+    order = np.lexsort((draw.random(len(rank)), rank))[:count]
     headings = draw.choice(described[0].headings, len(order))
-    return Ragged.of([ways[number] for number in np.sort(order)]), headings
+    return Ragged.of([paths[number] for number in np.sort(order)]), headings
 
 
-def _ways(houses: Houses, house: int) -> Iterator[list[int]]:
-    """The shortest ways in a house that have R2R's length."""
+def _r2r_like_paths(houses: Houses, house: int) -> Iterator[list[int]]:
+    """The shortest paths in a house that have R2R's length."""
     own = np.arange(houses.first[house], houses.first[house + 1])
     here, goal = (grid.ravel() for grid in np.meshgrid(own, own, indexing="ij"))
     metres = houses.distance(here, goal)
-    fits = np.isfinite(metres) & (metres >= METRES)
+    fits = np.isfinite(metres) & (metres >= MIN_METRES)
     here, goal = here[fits], goal[fits]
     steps, at = [here], here
     for _ in range(EDGES[1] + 1):
@@ -72,31 +72,27 @@ def _ways(houses: Houses, house: int) -> Iterator[list[int]]:
         yield table[row, : edges[row] + 1].tolist()
 
 
-_FIRST = 1_000_000  # path ids of spoken walks begin here, where R2R has none
+_FIRST_PATH_ID = 1_000_000  # of augmented walks; R2R has no ids this high
 
 
 def check_split(dataset: Dataset, name: str) -> None:
-    """Refuse a name that is no new split's; one that was spoken before may be written anew."""
+    """Raise unless `name` is free for a new split; an augmented split may be overwritten."""
     if name in SPLITS:
-        raise ConfigError(
-            f"Split {name!r} has walks that people described. Give another name for the new one."
-        )
+        raise ConfigError(f"Split {name!r} has human instructions. Give the new split another name.")
     if not name.isidentifier():
-        raise ConfigError(f"Split {name!r} is no name. Give letters, digits and underscores.")
-    if name in dataset.splits and name not in _spoken(dataset):
-        raise ConfigError(
-            f"Split {name!r} has walks that no speaker described here. Give another name for the new one."
-        )
+        raise ConfigError(f"Split name {name!r} is not valid. Use letters, digits and underscores.")
+    if name in dataset.splits and name not in _augmented_splits(dataset):
+        raise ConfigError(f"Split {name!r} was not written by a speaker. Give the new split another name.")
 
 
-def described(
+def described_walks(
     paths: Ragged, headings: NDArray[np.float64], texts: Sequence[str], houses: Houses
 ) -> list[Walk]:
-    """Walks with one text each, numbered."""
+    """Walks with one instruction each."""
     return [
         Walk(
             scan=houses.scans[houses.house_of[path[0]]],
-            path_id=_FIRST + number,
+            path_id=_FIRST_PATH_ID + number,
             path=tuple(houses.names[viewpoint] for viewpoint in path),
             heading=round(float(heading), 4),
             instructions=(text,),
@@ -108,11 +104,11 @@ def described(
     ]
 
 
-def keep_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mapping[str, Any]) -> None:
-    """Add a split to the walks of a data directory, or write it anew; the other splits stay as they are."""
+def save_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mapping[str, Any]) -> None:
+    """Add a split to the walks of a data directory, or overwrite it; the other splits are unchanged."""
     folder = dataset.folder / WALKS
     notes = read_manifest(folder).strings("notes")
-    known = {**details(folder).fields, "spoken": {**_spoken(dataset), split: dict(facts)}}
+    known = {**details(folder).fields, "spoken": {**_augmented_splits(dataset), split: dict(facts)}}
     with component(folder, "described walks", notes=notes, details=known) as draft:
         for other in dataset.splits:
             if other != split:
@@ -120,6 +116,6 @@ def keep_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mappi
         write_walks(r2r_file(draft.folder, split), walks)
 
 
-def _spoken(dataset: Dataset) -> dict[str, Any]:
-    """How each split that a speaker described came to be."""
+def _augmented_splits(dataset: Dataset) -> dict[str, Any]:
+    """The facts recorded for each augmented split."""
     return dict(details(dataset.folder / WALKS).fields.get("spoken", {}))

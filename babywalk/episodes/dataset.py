@@ -1,4 +1,4 @@
-"""A data directory as the houses and tasks in it."""
+"""A data directory: its houses, walks and tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from babywalk.assets.r2r import r2r_file
 from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.errors import ConfigError, DataError, unknown
 from babywalk.common.files import sha256
-from babywalk.episodes.joining import TASKS, joint
+from babywalk.episodes.joining import TASKS, join_rule
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.episodes.walks import Walks, load_walks
@@ -24,7 +24,7 @@ SPLITS = ("train", "val_seen", "val_unseen", "test")
 
 @dataclass(frozen=True)
 class Dataset:
-    """The houses, walks and tasks of a data directory, each read when it is first asked for."""
+    """The houses, walks and tasks of a data directory, each read when first used."""
 
     folder: Path
     _read: dict[str, Walks] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -32,31 +32,31 @@ class Dataset:
     def __post_init__(self) -> None:
         if not (self.folder / CONNECTIVITY).is_dir():
             raise DataError(
-                f"{self.folder}: is not a data directory of BabyWalk. Make one with "
+                f"{self.folder}: is not a data directory. Create one with "
                 f"'babywalk data dollhouse {self.folder}' or 'babywalk data import ... {self.folder}'."
             )
 
     @cached_property
     def houses(self) -> Houses:
-        """Every house."""
+        """All houses of the data directory."""
         return load_houses(self.folder / CONNECTIVITY, self.folder / CACHE)
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
-        """The splits that have walks, in the usual order."""
+        """The splits with walks: train, val_seen, val_unseen, test, then others by name."""
         found = {file.stem.removeprefix("R2R_") for file in (self.folder / WALKS).glob("R2R_*.json")}
         return tuple(sorted(found, key=lambda split: (SPLITS.index(split) if split in SPLITS else 9, split)))
 
     def walks(self, split: str) -> Walks:
-        """The described walks of a split."""
+        """The walks of a split."""
         if split not in self.splits:
             raise unknown("Split", split, self.splits)
         if split not in self._read:
             self._read[split] = load_walks(r2r_file(self.folder / WALKS, split), self.houses)
         return self._read[split]
 
-    def walks_key(self, split: str) -> str:
-        """What tells the walks of a split from any others: what is made of them carries the key."""
+    def walks_hash(self, split: str) -> str:
+        """SHA-256 of the walks of a split; components computed from them store it."""
         return sha256(r2r_file(self.folder / WALKS, split))
 
     def task(self, name: str, split: str, *, seed: int = 0) -> Task:
@@ -67,46 +67,50 @@ class Dataset:
             return task
         if not size.isdecimal():
             raise ConfigError(
-                f"Split '{split}:{size}' is not understood. Write SPLIT or SPLIT:NUMBER, as in {split}:500."
+                f"Split '{split}:{size}' is not valid. Write SPLIT or SPLIT:NUMBER, for example {split}:500."
             )
         return task.sampled(int(size), seed=seed)
 
     def _whole(self, name: str, split: str) -> Task:
-        how, walks = joint(name), self.walks(split)
-        if how.walks == 1:
-            return join_task(name, split, self.houses, walks, how, seed=None)
+        rule, walks = join_rule(name), self.walks(split)
+        if rule.walks == 1:
+            return join_task(name, split, self.houses, walks, rule, seed=None)
         folder = self._built(name, split)
         if not folder.is_dir():
             if not walks.has_goals:
-                raise DataError(f"{self.folder}: {name} cannot be had for {split}: its walks have no goals.")
+                raise DataError(
+                    f"{self.folder}: no {name} for {split}: the goals of its walks are not published."
+                )
             raise DataError(
                 f"{self.folder}: has no {name} for {split}. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}'."
             )
-        if details(folder).string("walks") != self.walks_key(split):
+        if details(folder).string("walks") != self.walks_hash(split):
             raise DataError(
-                f"{folder}: was built from other R2R walks than this directory has now. "
+                f"{folder}: was built from different R2R walks. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}' again."
             )
         chain = np.load(folder / "chain.npy", allow_pickle=False)
-        thinned = folder / "chosen.npy"
-        chosen = np.load(thinned, allow_pickle=False) if thinned.exists() else None
+        sampled = folder / "chosen.npy"
+        chosen = np.load(sampled, allow_pickle=False) if sampled.exists() else None
         return Task(name, split, self.houses, walks, chain, chosen, chosen)
 
     def has(self, name: str, split: str) -> bool:
-        """Whether a task is there to be read."""
-        return split in self.splits and (joint(name).walks == 1 or self._built(name, split).is_dir())
+        """Whether a task exists for a split."""
+        return split in self.splits and (join_rule(name).walks == 1 or self._built(name, split).is_dir())
 
     def build(self, name: str, split: str, *, full: bool = False, seed: int = 0) -> Task:
-        """Join the walks of a split into a task and keep it; thinned to the published size unless `full`."""
-        how, walks = joint(name), self.walks(split)
-        if how.walks == 1:
-            raise ConfigError(f"{name} needs no building: it is the walks themselves.")
+        """Join the walks of a split into a task and save it, sampled to the published size unless `full`."""
+        rule, walks = join_rule(name), self.walks(split)
+        if rule.walks == 1:
+            raise ConfigError(f"{name} needs no building: it consists of the walks themselves.")
         if not walks.has_goals:
-            raise ConfigError(f"{name} cannot be built for {split}: its walks have no goals to join at.")
-        task = join_task(name, split, self.houses, walks, how, seed=None if full else seed)
+            raise ConfigError(
+                f"{name} cannot be built for {split}: the goals of its walks are not published."
+            )
+        task = join_task(name, split, self.houses, walks, rule, seed=None if full else seed)
         facts = {
-            "walks": self.walks_key(split),
+            "walks": self.walks_hash(split),
             "full": task.chosen is None,
             "seed": None if task.chosen is None else seed,
             "episodes": len(task),
@@ -121,15 +125,15 @@ class Dataset:
         return task
 
     def tasks(self) -> list[str]:
-        """The tasks that some split has."""
+        """The tasks that exist for at least one split."""
         return [name for name in TASKS if any(self.has(name, split) for split in self.splits)]
 
-    def vocabulary(self, *, at_least: int = 5) -> Vocabulary:
+    def vocabulary(self, *, min_count: int = 5) -> Vocabulary:
         """The words of the training walks."""
-        return Vocabulary.of(self.walks("train").texts, at_least=at_least)
+        return Vocabulary.of(self.walks("train").texts, min_count=min_count)
 
     def word_vectors(self) -> WordVectors | None:
-        """The word vectors that were imported, if any."""
+        """The imported word vectors, if any."""
         folder = self.folder / WORD_VECTORS
         return read_glove(folder / "vocab.txt", folder / "vectors.npy") if folder.is_dir() else None
 

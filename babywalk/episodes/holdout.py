@@ -1,9 +1,9 @@
-"""Holding out: training houses as if nobody had seen them, to choose by instead of the true unseen ones.
+"""Held-out training houses, for model selection without the true val_unseen.
 
-val_seen has new walks in houses that the agent knows, and so prefers whoever knows its houses by heart. What
-will do well in new houses can only be seen in houses that were kept out of training. The directory made here
-has the splits of any other, so every command works on it as it stands: `train` and `val_seen` without the
-houses held out, and as `val_unseen` the training walks of these. The true val_unseen and test are not in it.
+val_seen has new walks in training houses and rewards memorising them; generalisation to new houses can only
+be measured in held-out houses. The new data directory has the usual splits, so every command works on it:
+`train` and `val_seen` without the held-out houses, and as `val_unseen` the training walks of the held-out
+houses. The true val_unseen and test are not in it.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from babywalk.common.errors import ConfigError
 from babywalk.common.files import atomic_folder
 from babywalk.common.seeding import generator
 from babywalk.episodes.dataset import Dataset
-from babywalk.episodes.importing import Imported
+from babywalk.episodes.importing import ImportReport
 
-_CARRIED = (CONNECTIVITY, FEATURES, WORD_VECTORS, PLANS)  # what does not depend on which walks are whose
+_COPIED = (CONNECTIVITY, FEATURES, WORD_VECTORS, PLANS)  # components that do not depend on the splits
 
 
-def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> Imported:
-    """Write a data directory in which a seeded draw of training houses is unseen."""
+def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> ImportReport:
+    """Write a data directory in which `houses` random training houses are unseen."""
     if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder}: is not empty. Give a new folder for the data.")
+        raise ConfigError(f"{folder}: folder is not empty. Give a new folder.")
     dataset = Dataset(source)
     for split in ("train", "val_seen"):
-        dataset.walks(split)  # says which splits there are, where one is missing
+        dataset.walks(split)  # raises if the split is missing
     train, val_seen = (read_walks(r2r_file(source / WALKS, split)) for split in ("train", "val_seen"))
     scans = sorted({walk.scan for walk in train})
     if not 0 < houses < len(scans):
         raise ConfigError(
-            f"{houses} houses cannot be held out of the {len(scans)} of training in {source}. "
-            f"Give 1 to {len(scans) - 1}."
+            f"houses = {houses} is out of range; {source} has {len(scans)} training houses, "
+            f"so 1 to {len(scans) - 1} can be held out."
         )
     out = frozenset(generator(seed, "hold out", houses).choice(scans, houses, replace=False).tolist())
     splits = {
@@ -52,7 +52,7 @@ def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> Impor
         "val_unseen": [walk for walk in train if walk.scan in out],
     }
     with atomic_folder(folder) as target:
-        for name in _CARRIED:
+        for name in _COPIED:
             if (source / name).is_dir():
                 shutil.copytree(source / name, target / name)
         manifest = read_manifest(source / WALKS)
@@ -62,7 +62,7 @@ def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> Impor
         ) as draft:
             for split, walks in splits.items():
                 write_walks(r2r_file(draft.folder, split), walks)
-    return Imported(folder, tuple(_lines(splits)))
+    return ImportReport(folder, tuple(_lines(splits)))
 
 
 def _lines(splits: dict[str, list[Walk]]) -> Iterator[str]:

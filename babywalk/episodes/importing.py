@@ -1,4 +1,4 @@
-"""Importing: raw files of any origin into a data directory, checked on the way."""
+"""Importing raw files into a data directory; every file is checked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from babywalk.common.files import atomic_folder
 from babywalk.common.progress import progress
 from babywalk.episodes.dataset import Dataset
 
-OBJECTS = "objects"  # the name of the features that are made from object boxes
+OBJECTS = "objects"  # the name of the features computed from object boxes
 
 _MATTERPORT = "Derived from Matterport3D: use is subject to its terms (non-commercial research)."
 _NOTES = {
@@ -45,7 +45,7 @@ _NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class RawFiles:
-    """Where the raw files of a data set lie; None or empty for what there is not."""
+    """The paths of the raw files of a data set; None or empty where there are none."""
 
     connectivity: Path | None = None
     r2r: Path | None = None
@@ -59,8 +59,8 @@ class RawFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What an import brought in, a line each for people."""
+class ImportReport:
+    """What was imported: one line of text per component."""
 
     folder: Path
     lines: tuple[str, ...]
@@ -68,21 +68,21 @@ class Imported:
 
 def import_data(
     raw: RawFiles, folder: Path, *, precision: str = "float16", notes: Sequence[str] | None = None
-) -> Imported:
-    """Turn raw files into a data directory, or add to one that is there.
+) -> ImportReport:
+    """Import raw files into a new data directory, or add to an existing one.
 
-    A new directory appears whole or not at all; an existing one is changed component by component.
-    `notes` replaces the publishers' licence notes where the files are of another origin.
+    A new directory is complete or absent; an existing one is changed component by component. `notes` replaces
+    the publishers' licence notes for files from other sources.
     """
     with _data_directory(folder, raw) as target:
         lines = list(import_into(target, raw, precision=precision, notes=notes))
-    return Imported(folder, tuple(lines))
+    return ImportReport(folder, tuple(lines))
 
 
 def import_into(
     target: Path, raw: RawFiles, *, precision: str = "float16", notes: Sequence[str] | None = None
 ) -> Iterator[str]:
-    """Bring in each kind of file, the ones that others stand on first; yields a line about each."""
+    """Import each kind of file, in the order of their dependence; yields a line about each."""
     if raw.connectivity:
         files = connectivity_files(raw.connectivity)
         _copy(files, target / CONNECTIVITY, "navigation graphs", _notes(CONNECTIVITY, notes))
@@ -92,16 +92,16 @@ def import_into(
     if raw.r2r:
         files = _matching(raw.r2r, "R2R_*.json")
         _copy(files, target / WALKS, "described walks", _notes(WALKS, notes))
-    for split in dataset.splits:  # reads, and so checks, every walk
+    for split in dataset.splits:  # reading checks every walk
         walks = dataset.walks(split)
         yield f"r2r {split}: {len(walks.texts):,} instructions of {len(walks):,} paths"
     for name, file in raw.features:
         rows = progress(read_view_features(file), f"Converting {name}", unit="panorama")
-        kept, strangers = convert_panoramas(
+        converted, skipped = convert_panoramas(
             target, name, rows, houses, precision=precision, notes=notes or (_MATTERPORT,)
         )
-        extra = f", {strangers:,} of no house here left out" if strangers else ""
-        yield f"features {name}: {kept:,} panoramas{extra}"
+        extra = f", {skipped:,} of unknown viewpoints skipped" if skipped else ""
+        yield f"features {name}: {converted:,} panoramas{extra}"
     if raw.boxes:
         yield _import_objects(raw, dataset, precision, _notes(OBJECTS, notes))
     if raw.glove:
@@ -123,7 +123,7 @@ def _import_objects(raw: RawFiles, dataset: Dataset, precision: str, notes: Sequ
     houses = dataset.houses
     boxes = boxes_files(raw.boxes) if raw.boxes else []
     categories = raw.categories or _beside(raw.boxes, "category_mapping.tsv")
-    # Words are chosen on training houses, so that nothing of the unseen ones shapes the features.
+    # The vocabulary is from training houses only, so that unseen houses do not influence the features.
     train = dataset.walks("train" if "train" in dataset.splits else dataset.splits[0])
     scans = {houses.scans[house] for house in houses.house_of[train.paths.firsts]}
     parts = object_parts(
@@ -140,7 +140,7 @@ def _import_objects(raw: RawFiles, dataset: Dataset, precision: str, notes: Sequ
 
 @contextmanager
 def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
-    """The folder to fill: a new data directory in the making, or an existing one."""
+    """The folder to write to: a temporary one for a new data directory, or the existing one."""
     if not folder.exists() or not any(folder.iterdir()):
         missing = [
             flag for flag, given in (("--connectivity", raw.connectivity), ("--r2r", raw.r2r)) if not given
@@ -150,9 +150,7 @@ def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
         with atomic_folder(folder) as temporary:
             yield temporary
     elif not any(folder.glob(f"*/{MANIFEST}")):
-        raise ConfigError(
-            f"{folder}: is neither empty nor a data directory of BabyWalk. Give another folder."
-        )
+        raise ConfigError(f"{folder}: is neither empty nor a data directory. Give another folder.")
     else:
         yield folder
 
@@ -169,7 +167,7 @@ def _notes(kind: str, notes: Sequence[str] | None) -> Sequence[str]:
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder.")
+        raise DataError(f"{folder}: folder not found.")
     files = sorted(folder.glob(pattern))
     if not files:
         raise DataError(f"{folder}: has no file named {pattern}.")
@@ -177,6 +175,6 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
 
 
 def _beside(folder: Path | None, name: str) -> Path | None:
-    """A file in a folder or beside it, if there is one."""
+    """A file in a folder or in its parent, if there is one."""
     places = [folder / name, folder.parent / name] if folder else []
     return next((file for file in places if file.is_file()), None)

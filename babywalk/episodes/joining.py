@@ -1,7 +1,8 @@
-"""Long tasks from short ones: walks joined where one ends near the start of the next.
+"""Joining R2R walks into the longer ones of R4R, R6R and R8R.
 
-R4R joins two R2R paths where the shortest walk from end to start is at most 3.0 m (Jain et al. 2019);
-R6R and R8R join three and four, at most 0.5 m apart (section 4.3 of the paper). A path may follow itself.
+R4R joins two paths if the shortest path from the end of one to the start of the next is at most 3.0 m (Jain
+et al. 2019); R6R and R8R join three and four that are at most 0.5 m apart (section 4.3 of the paper). A path
+may follow itself.
 """
 
 from __future__ import annotations
@@ -19,50 +20,50 @@ from babywalk.episodes.walks import Walks
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
-    """How the episodes of a task are put together, and how many the paper published of them."""
+class JoinRule:
+    """How the walks of a task are joined, and the sizes of the published data."""
 
-    walks: int
-    apart: float  # metres between the end of one walk and the start of the next
-    published: dict[str, int]  # instructions by split; the paper does not say how it chose them
+    walks: int  # per episode
+    max_gap: float  # metres from the end of one walk to the start of the next
+    published_sizes: dict[str, int]  # instructions by split; the paper does not say how they were selected
 
 
 TASKS = {
-    "r2r": Joint(1, 0.0, {}),
-    "r4r": Joint(2, 3.0, {}),
-    "r6r": Joint(3, 0.5, {"train": 89_632, "val_unseen": 35_777}),
-    "r8r": Joint(4, 0.5, {"train": 94_731, "val_unseen": 43_273}),
+    "r2r": JoinRule(1, 0.0, {}),
+    "r4r": JoinRule(2, 3.0, {}),
+    "r6r": JoinRule(3, 0.5, {"train": 89_632, "val_unseen": 35_777}),
+    "r8r": JoinRule(4, 0.5, {"train": 94_731, "val_unseen": 43_273}),
 }
 
 
-def joint(task: str) -> Joint:
-    """The joint of a task by its name."""
+def join_rule(task: str) -> JoinRule:
+    """The rule of a task."""
     if task not in TASKS:
         raise unknown("Task", task, TASKS)
     return TASKS[task]
 
 
-def chains(walks: Walks, houses: Houses, how: Joint) -> NDArray[np.int32]:
-    """(C, walks per chain) every chain of walks whose neighbours lie near enough, in lexicographic order."""
-    successors = _successors(walks, houses, how.apart)
+def chains(walks: Walks, houses: Houses, rule: JoinRule) -> NDArray[np.int32]:
+    """(C, walks per chain) all chains of walks that satisfy the rule, in lexicographic order."""
+    successors = _successors(walks, houses, rule.max_gap)
     chain = np.arange(len(walks), dtype=np.int32)[:, None]
-    for _ in range(how.walks - 1):
+    for _ in range(rule.walks - 1):
         last = chain[:, -1]
         following = successors.take(last)
         chain = np.column_stack([np.repeat(chain, following.lengths, axis=0), following.values])
     return chain
 
 
-def _successors(walks: Walks, houses: Houses, apart: float) -> Ragged:
-    """Row w: the walks that start at most `apart` metres from the end of w."""
+def _successors(walks: Walks, houses: Houses, max_gap: float) -> Ragged:
+    """Row w: the walks that start at most `max_gap` metres from the end of w."""
     house = houses.house_of[walks.paths.firsts]
     order = np.argsort(house, kind="stable")
     bounds = np.searchsorted(house[order], np.arange(len(houses) + 1))
     before, after = [], []
     for begin, end in itertools.pairwise(bounds):
         local = order[begin:end]
-        apart_by = houses.distance(walks.paths.lasts[local][:, None], walks.paths.firsts[local])
-        tail, head = np.nonzero(apart_by <= apart)
+        gap = houses.distance(walks.paths.lasts[local][:, None], walks.paths.firsts[local])
+        tail, head = np.nonzero(gap <= max_gap)
         before.append(local[tail])
         after.append(local[head])
     tails, heads = np.concatenate(before), np.concatenate(after)
@@ -70,8 +71,8 @@ def _successors(walks: Walks, houses: Houses, apart: float) -> Ragged:
     return Ragged(heads[order].astype(np.int32), starts(np.bincount(tails, minlength=len(walks))))
 
 
-def joined_paths(walks: Walks, houses: Houses, chain: NDArray[np.int32]) -> Ragged:
-    """The path of each chain: its walks and the shortest way across each joint, no viewpoint twice there."""
+def join_paths(walks: Walks, houses: Houses, chain: NDArray[np.int32]) -> Ragged:
+    """The path of each chain: its walks and the shortest paths between them, without repeated viewpoints."""
     pieces = [walks.paths.take(chain[:, 0])]
     for before, after in zip(chain.T[:-1], chain.T[1:], strict=True):
         end, start = walks.paths.lasts[before], walks.paths.firsts[after]
@@ -81,7 +82,7 @@ def joined_paths(walks: Walks, houses: Houses, chain: NDArray[np.int32]) -> Ragg
 
 
 def _between(houses: Houses, a: NDArray[np.int32], b: NDArray[np.int32]) -> Ragged:
-    """What the shortest walks from a to b pass, without their ends."""
+    """The inner viewpoints of the shortest paths from a to b."""
     steps = []
     at = houses.step_towards(a, b)
     while (onward := at != b).any():

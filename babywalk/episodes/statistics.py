@@ -1,4 +1,4 @@
-"""What a data set holds: the numbers of the paper's data table."""
+"""Statistics of a data set, as in the data table of the paper."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class TaskStatistics:
     split: str
     instructions: int
     paths: int
-    full_instructions: int  # before thinning
+    full_instructions: int  # before sampling to the published size
     words: float  # per instruction, punctuation counted
-    metres: float | None  # along the path; like the next two None in a test split, which has no paths
+    metres: float | None  # along the path; like the next two, None without goals
     viewpoints: float | None  # of the path, both ends included
     shortest_metres: float | None  # from its start to its goal
 
 
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
-    """How much of a split's text the vocabulary of the training split covers."""
+    """Words of a split that are not in the vocabulary of the training split."""
 
     split: str
     words: int
@@ -41,7 +41,7 @@ class WordStatistics:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lengths:
-    """Lengths for a figure: words of every instruction, viewpoints of every path."""
+    """The number of words of every instruction and of viewpoints of every path."""
 
     words: NDArray[np.int64]
     viewpoints: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """A whole data directory."""
+    """Statistics of a data directory."""
 
     houses: int
     viewpoints: int
@@ -59,7 +59,7 @@ class Statistics:
 
 
 def statistics(dataset: Dataset) -> Statistics:
-    """Count everything that is built in a data directory."""
+    """Statistics of all tasks and splits of a data directory."""
     tasks = [
         _task_statistics(dataset.task(name, split))
         for name in TASKS
@@ -80,8 +80,8 @@ def statistics(dataset: Dataset) -> Statistics:
 
 def _unknown_words(dataset: Dataset, vocabulary: Vocabulary, split: str) -> WordStatistics:
     encoded = vocabulary.encode(dataset.walks(split).texts)
-    missed = encoded.missed
-    return WordStatistics(split, len(encoded.tokens.values), missed.total(), tuple(missed.most_common(5)))
+    counts = encoded.unknown_counts
+    return WordStatistics(split, len(encoded.tokens.values), counts.total(), tuple(counts.most_common(5)))
 
 
 def lengths(task: Task) -> Lengths:
@@ -91,7 +91,7 @@ def lengths(task: Task) -> Lengths:
 
 def _task_statistics(task: Task) -> TaskStatistics:
     used, paths = task.chains_used, task.paths
-    walked = task.walks.has_goals and len(used) > 0
+    has_paths = task.walks.has_goals and len(used) > 0
     return TaskStatistics(
         task=task.name,
         split=task.split,
@@ -99,16 +99,16 @@ def _task_statistics(task: Task) -> TaskStatistics:
         paths=len(used),
         full_instructions=task.full_size,
         words=float(words_per_instruction(task).mean()) if len(task) else 0.0,
-        metres=float(task.path_metres[used].mean()) if walked else None,
-        viewpoints=float(paths.lengths[used].mean()) if walked else None,
+        metres=float(task.path_metres[used].mean()) if has_paths else None,
+        viewpoints=float(paths.lengths[used].mean()) if has_paths else None,
         shortest_metres=(
-            float(task.houses.distance(paths.firsts, paths.lasts)[used].mean()) if walked else None
+            float(task.houses.distance(paths.firsts, paths.lasts)[used].mean()) if has_paths else None
         ),
     )
 
 
 def words_per_instruction(task: Task) -> NDArray[np.int64]:
-    """(E,) words of each instruction: those of its texts together, each text counted once."""
+    """(E,) the number of words of each instruction."""
     per_text = np.array([len(tokenise(text)) for text in task.walks.texts], dtype=np.int64)
     total: NDArray[np.int64] = per_text[task.texts_of(np.arange(len(task)))].sum(axis=-1)
     return total

@@ -1,4 +1,8 @@
-"""One episode: what an agent is told, and where the person who said it had walked."""
+"""A task: the episodes of one split, as references to the walks they consist of.
+
+R2R has one walk per episode. An episode of R4R, R6R or R8R is a chain of walks and one instruction of each;
+texts and paths are not copied until they are used, so a task of a million episodes is a few arrays.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +21,29 @@ from babywalk.buildings.panorama import VIEW_HEADINGS, direction, nearest_view
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.ragged import Ragged, starts
 from babywalk.common.seeding import generator
-from babywalk.episodes.joining import Joint, chains, joined_paths
+from babywalk.episodes.joining import JoinRule, chains, join_paths
 from babywalk.episodes.walks import Walks
-
-
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """An instruction and the path it describes, from a start in a house."""
-
-    id: str  # "<path id>_<number of the instruction>"
-    scan: str
-    path: tuple[str, ...]  # viewpoint ids; the start alone in a test split
-    heading: float  # radians at the start
-    instruction: str
-
 
 Index = NDArray[np.integer[Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An instruction and the path it describes."""
+
+    id: str  # "<path id>_<index of the instruction>"
+    scan: str
+    path: tuple[str, ...]  # viewpoint ids; the start alone if the goal is not published
+    heading: float  # radians at the start
+    instruction: str
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Episodes in a fixed order: by chain, then by the instruction of each walk, the last changing fastest.
+    """The episodes of one split, in a fixed order.
 
+    A chain of M walks, each with several instructions, gives one episode per combination of instructions: the
+    full product, ordered by chain, then by the instruction of each walk, the last changing fastest.
     Shapes: C chains of M walks, E episodes.
     """
 
@@ -47,8 +52,8 @@ class Task:
     houses: Houses
     walks: Walks
     chain: NDArray[np.int32]  # (C, M) walks
-    chosen: NDArray[np.int64] | None = None  # (E,) rising numbers in the full product; None for all of it
-    counted: NDArray[np.int64] | None = None  # what ids count: a rising superset of `chosen`; None for all
+    chosen: NDArray[np.int64] | None = None  # (E,) increasing indices into the full product; None: all
+    counted: NDArray[np.int64] | None = None  # the indices that ids count, a superset of `chosen`; None: all
 
     def __len__(self) -> int:
         return self.full_size if self.chosen is None else len(self.chosen)
@@ -72,43 +77,43 @@ class Task:
 
     @property
     def full_size(self) -> int:
-        """How many episodes there are when none is left out."""
+        """The number of episodes of the full product."""
         return int(self._first[-1])
 
     @cached_property
     def paths(self) -> Ragged:
         """C rows of viewpoints: the path of each chain."""
-        return joined_paths(self.walks, self.houses, self.chain)
+        return join_paths(self.walks, self.houses, self.chain)
 
     @cached_property
     def path_metres(self) -> NDArray[np.float64]:
         """(C,) metres along each path."""
         steps, start = self.paths.values, self.paths.start
         length = np.append(self.houses.distance(steps[:-1], steps[1:]), 0.0)
-        length[start[1:] - 1] = 0.0  # from one path's end to the next path's start
+        length[start[1:] - 1] = 0.0  # not an edge: from the end of one path to the start of the next
         return np.add.reduceat(length, start[:-1])
 
     @cached_property
     def path_ids(self) -> NDArray[np.int64]:
-        """(C,) the publisher's number of each walk; chains of several are numbered from 0."""
+        """(C,) the published id of each walk; chains of several walks are numbered from 0."""
         if self.chain.shape[1] == 1:
             return self.walks.path_ids[self.chain[:, 0]]
         return np.arange(len(self.chain))
 
     @cached_property
     def chains_used(self) -> NDArray[np.int64]:
-        """The chains that have an episode, in order."""
+        """The chains that have at least one episode, in order."""
         if self.chosen is None:
             return np.arange(len(self.chain))
         return np.unique(self.chain_of(np.arange(len(self))))
 
-    def full_numbers(self, episodes: Index) -> NDArray[np.int64]:
-        """The numbers of episodes in the full product: the same in every sample of a task."""
+    def full_indices(self, episodes: Index) -> NDArray[np.int64]:
+        """The indices of episodes in the full product: the same in every sample of a task."""
         return np.asarray(episodes, dtype=np.int64) if self.chosen is None else self.chosen[episodes]
 
     def chain_of(self, episodes: Index) -> NDArray[np.int64]:
         """The chain of each episode."""
-        return np.searchsorted(self._first, self.full_numbers(episodes), side="right") - 1
+        return np.searchsorted(self._first, self.full_indices(episodes), side="right") - 1
 
     def start_headings(self, chains: Index, places: Index | None = None) -> NDArray[np.float64]:
         """(B,) radians at the start of paths, or of Baby-Steps that start at index `places` of a path.
@@ -125,8 +130,8 @@ class Task:
         return np.where(np.asarray(places) > 0, VIEW_HEADINGS[nearest_view(*direction(move))], first)
 
     def texts_of(self, episodes: Index) -> NDArray[np.int64]:
-        """(..., M) which texts of `walks.texts` make up the instruction of each episode."""
-        full = self.full_numbers(episodes)
+        """(..., M) the texts of `walks.texts` that form the instruction of each episode."""
+        full = self.full_indices(episodes)
         chain = np.searchsorted(self._first, full, side="right") - 1
         walks = self.chain[chain]
         count = self._texts_per_walk[walks]
@@ -137,8 +142,8 @@ class Task:
         return text + self.walks.first_text[walks]
 
     def ids(self, episodes: Index) -> list[str]:
-        """The ids "<path id>_<number>", where the number counts the instructions of that path from 0."""
-        full = self.full_numbers(episodes)
+        """The ids "<path id>_<index>", where the index counts the instructions of that path from 0."""
+        full = self.full_indices(episodes)
         chain = self.chain_of(episodes)
         first = self._first[chain]
         if self.counted is not None:
@@ -146,8 +151,8 @@ class Task:
         paths, numbers = self.path_ids[chain], full - first
         return [f"{path}_{number}" for path, number in zip(paths.tolist(), numbers.tolist(), strict=True)]
 
-    def number_of(self, id_: str) -> int:
-        """The number of an episode by its id."""
+    def index_of(self, id_: str) -> int:
+        """The index of an episode by its id."""
         if id_ not in self._numbers:
             raise unknown(f"Episode of {self.name} {self.split}", id_, [*list(self._numbers)[:3], "..."])
         return self._numbers[id_]
@@ -157,22 +162,22 @@ class Task:
         return [self._instruction(texts) for texts in self.texts_of(episodes)]
 
     def sampled(self, size: int, *, seed: int = 0) -> Task:
-        """A uniform draw of `size` episodes without repeats, in their order and with their ids."""
+        """A uniform sample of `size` episodes without replacement; order and ids are kept."""
         if size < 1:
-            raise ConfigError(f"A sample of {size} episodes is empty. Give at least 1.")
+            raise ConfigError(f"A sample size of {size} is out of range; it must be at least 1.")
         if size >= len(self):
             return self
         drawn = generator(seed, "sample", self.name, self.split, size).choice(len(self), size, replace=False)
-        return replace(self, chosen=self.full_numbers(np.sort(drawn)))
+        return replace(self, chosen=self.full_indices(np.sort(drawn)))
 
     def renumbered(self) -> Task:
-        """The same episodes with ids that count nothing but them: a data set of its own."""
+        """The same episodes with consecutive ids, as a data set of their own."""
         return replace(self, counted=self.chosen)
 
     def as_walks(self) -> Iterator[Walk]:
-        """Each chain that has episodes as one described walk: the community's format.
+        """Each chain with episodes as one walk, for export in R2R's format.
 
-        Whoever reads the file numbers the instructions from 0, as the ids of `renumbered` do.
+        Readers of that format number the instructions from 0, like the ids of `renumbered`.
         """
         chain = self.chain_of(np.arange(len(self)))
         instructions = self.instructions(np.arange(len(self)))
@@ -198,7 +203,7 @@ class Task:
 
     @cached_property
     def _first(self) -> NDArray[np.int64]:
-        """(C + 1,) the first episode of each chain in the full product."""
+        """(C + 1,) the index of the first episode of each chain in the full product."""
         return starts(self._texts_per_walk[self.chain].prod(axis=1))
 
     def _instruction(self, texts: NDArray[np.int64]) -> str:
@@ -206,15 +211,17 @@ class Task:
         return parts[0] if len(parts) == 1 else " ".join(part.strip() for part in parts)
 
     def _distance(self, chain: int) -> float:
-        """Metres from start to goal, to the centimetre, as R2R gives them."""
+        """Metres from start to goal, rounded to centimetres as in R2R."""
         path = self.paths[chain]
         return round(float(self.houses.distance(path[0], path[-1])), 2)
 
 
-def join_task(name: str, split: str, houses: Houses, walks: Walks, how: Joint, *, seed: int | None) -> Task:
-    """Join walks into a task; a seed thins it by a uniform draw to the published size, where there is one."""
-    full = Task(name, split, houses, walks, chains(walks, houses, how))
-    size = how.published.get(split)
+def join_task(
+    name: str, split: str, houses: Houses, walks: Walks, rule: JoinRule, *, seed: int | None
+) -> Task:
+    """Join walks into a task; with a seed it is sampled to the published size, if there is one."""
+    full = Task(name, split, houses, walks, chains(walks, houses, rule))
+    size = rule.published_sizes.get(split)
     if seed is None or size is None or size >= len(full):
         return full
     return full.sampled(size, seed=seed).renumbered()

@@ -1,4 +1,4 @@
-"""The words an agent knows, what it does not know, and a vector for each."""
+"""The vocabulary of an agent: word ids, unknown words and word vectors."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ SPECIAL = (PADDING, UNKNOWN, END)
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words by number, the special ones first; the others from frequent to rare."""
+    """Words by id: the special words first, then the others by falling frequency."""
 
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, at_least: int = 5) -> Vocabulary:
-        """The words that occur `at_least` times; ties in alphabetical order."""
+    def of(cls, texts: Iterable[str], *, min_count: int = 5) -> Vocabulary:
+        """The words that occur at least `min_count` times; ties in alphabetical order."""
         counts = Counter(chain.from_iterable(map(tokenise, texts)))
         kept = sorted(
-            (word for word, count in counts.items() if count >= at_least),
+            (word for word, count in counts.items() if count >= min_count),
             key=lambda word: (-counts[word], word),
         )
         return cls((*SPECIAL, *kept))
@@ -40,33 +40,34 @@ class Vocabulary:
         return len(self.words)
 
     @cached_property
-    def numbers(self) -> Mapping[str, int]:
-        """The number of each word."""
+    def word_ids(self) -> Mapping[str, int]:
+        """The id of each word."""
         return {word: number for number, word in enumerate(self.words)}
 
-    def encode(self, texts: Iterable[str]) -> Encoded:
-        """Each text as word numbers, and a count of the words that have none."""
-        numbers, unknown = self.numbers, self.numbers[UNKNOWN]
-        missed: Counter[str] = Counter()
+    def encode(self, texts: Iterable[str]) -> EncodedTexts:
+        """Texts as word ids, and the counts of unknown words."""
+        word_ids, unknown = self.word_ids, self.word_ids[UNKNOWN]
+        unknown_counts: Counter[str] = Counter()
         flat: list[int] = []
         lengths: list[int] = []
         for text in texts:
             tokens = tokenise(text)
             lengths.append(len(tokens))
             for token in tokens:
-                number = numbers.get(token, unknown)
+                number = word_ids.get(token, unknown)
                 if number == unknown:
-                    missed[token] += 1
+                    unknown_counts[token] += 1
                 flat.append(number)
-        return Encoded(Ragged(np.array(flat, dtype=np.int32), starts(lengths)), missed)
+        return EncodedTexts(Ragged(np.array(flat, dtype=np.int32), starts(lengths)), unknown_counts)
 
     def vectors(self, known: WordVectors | None, *, width: int = 300, seed: int = 0) -> NDArray[np.float32]:
-        """(words, width) a vector per word: padding zero, the known ones as given, the others drawn.
+        """(words, width) a vector per word: zero for padding, `known` vectors as given, the others random.
 
-        A drawn row depends on its word and the seed alone, and has the mean and spread of the known rows.
+        A random row depends only on its word and the seed, and has the mean and standard deviation of the
+        known rows.
         """
         if known is None:
-            mean, spread, rows = 0.0, 0.4, dict[str, NDArray[np.float32]]()  # 0.4: the spread of GloVe
+            mean, spread, rows = 0.0, 0.4, dict[str, NDArray[np.float32]]()  # the standard deviation of GloVe
         else:
             width = known.vectors.shape[1]
             mean, spread = float(known.vectors.mean()), float(known.vectors.std())
@@ -75,18 +76,18 @@ class Vocabulary:
         for number, word in enumerate(self.words):
             row = rows.get(word)
             table[number] = generator(seed, "word", word).normal(mean, spread, width) if row is None else row
-        table[self.numbers[PADDING]] = 0.0
+        table[self.word_ids[PADDING]] = 0.0
         return table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
-    """Texts as word numbers, and the words that the vocabulary lacks with how often they occur."""
+class EncodedTexts:
+    """Texts as word ids, and the counts of words that are not in the vocabulary."""
 
     tokens: Ragged
-    missed: Counter[str]
+    unknown_counts: Counter[str]
 
     @property
     def unknown_share(self) -> float:
-        """The share of words that are unknown."""
-        return self.missed.total() / max(1, len(self.tokens.values))
+        """The share of unknown words."""
+        return self.unknown_counts.total() / max(1, len(self.tokens.values))

@@ -1,4 +1,4 @@
-"""The described walks of one split, on the global viewpoints of a data set's houses."""
+"""The walks of one split: paths in the global index of viewpoints, with their instructions."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from babywalk.common.ragged import Ragged, starts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walks:
-    """Paths as arrays and their instructions as one list of texts. Shapes: W walks, T texts."""
+    """Paths and instructions as flat arrays. Shapes: W walks, T texts."""
 
     path_ids: NDArray[np.int64]  # (W,)
     headings: NDArray[np.float64]  # (W,) radians at the start
     paths: Ragged  # W rows of viewpoints, none empty
-    texts: tuple[str, ...]  # T instructions, those of one walk together
+    texts: tuple[str, ...]  # T instructions, those of one walk consecutive
     first_text: NDArray[np.int64]  # (W + 1,)
     has_goals: bool  # False in a test split, whose paths are their start alone
 
     @classmethod
     def of(cls, walks: Sequence[Walk], houses: Houses, *, source: Path) -> Walks:
-        """Place walks in their houses; each must follow edges. `source` is named in errors."""
+        """Convert walks to the global index; each must follow edges. `source` is for error messages."""
         paths = Ragged.of([_numbers(walk, houses, source) for walk in walks])
         _check_edges(paths, walks, houses, source)
         return cls(
@@ -64,7 +64,7 @@ def _numbers(walk: Walk, houses: Houses, source: Path) -> list[int]:
 
 def _check_edges(paths: Ragged, walks: Sequence[Walk], houses: Houses, source: Path) -> None:
     inside = np.ones(len(paths.values), dtype=bool)
-    inside[paths.start[1:-1] - 1] = False  # the step from one path's end to the next path's start
+    inside[paths.start[1:-1] - 1] = False  # not an edge: from the end of one path to the start of the next
     step = np.flatnonzero(inside[:-1])
     broken = step[~houses.adjacent(paths.values[step], paths.values[step + 1])]
     if len(broken):

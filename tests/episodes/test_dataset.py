@@ -18,7 +18,7 @@ def own(dollhouse: Path, tmp_path: Path) -> Dataset:
     return Dataset(tmp_path / "data")
 
 
-def test_what_a_data_directory_holds(dollhouse: Path) -> None:
+def test_splits_and_tasks_of_a_data_directory(dollhouse: Path) -> None:
     dataset = Dataset(dollhouse)
     assert dataset.splits == ("train", "val_seen", "val_unseen", "test")
     assert dataset.tasks() == ["r2r", "r4r", "r6r", "r8r"]
@@ -40,7 +40,7 @@ def test_val_seen_shares_houses_with_train_and_val_unseen_does_not(dollhouse: Pa
     assert not paths["train"] & paths["val_seen"]
 
 
-def test_a_built_task_is_read_as_it_was_built(own: Dataset) -> None:
+def test_a_built_task_is_read_unchanged(own: Dataset) -> None:
     built = own.build("r6r", "val_unseen", full=True)
     read = own.task("r6r", "val_unseen")
     assert len(read) == len(built)
@@ -48,7 +48,7 @@ def test_a_built_task_is_read_as_it_was_built(own: Dataset) -> None:
     assert read.ids(np.arange(3)) == built.ids(np.arange(3))
 
 
-def test_a_sample_by_the_name_of_the_split(own: Dataset) -> None:
+def test_split_and_number_give_a_seeded_sample(own: Dataset) -> None:
     sample = own.task("r4r", "val_unseen:10", seed=3)
     assert len(sample) == 10
     assert [e.id for e in sample] == [e.id for e in own.task("r4r", "val_unseen:10", seed=3)]
@@ -59,36 +59,38 @@ def test_a_sample_by_the_name_of_the_split(own: Dataset) -> None:
     ("name", "split", "message"),
     [
         ("r4r", "val_unsen", r"Split 'val_unsen' is not known\. Did you mean 'val_unseen'\?"),
-        ("r4r", "val_unseen:many", r"Write SPLIT or SPLIT:NUMBER, as in val_unseen:500"),
-        ("r4r", "val_unseen:0", r"A sample of 0 episodes is empty"),
+        ("r4r", "val_unseen:many", r"Write SPLIT or SPLIT:NUMBER, for example val_unseen:500"),
+        ("r4r", "val_unseen:0", r"A sample size of 0 is out of range"),
         ("r3r", "train", r"Task 'r3r' is not known"),
     ],
 )
-def test_a_task_that_cannot_be(own: Dataset, name: str, split: str, message: str) -> None:
+def test_an_invalid_task_or_split_is_rejected(own: Dataset, name: str, split: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         own.task(name, split)
 
 
-def test_a_task_that_was_not_built(own: Dataset) -> None:
+def test_a_missing_task_names_the_build_command(own: Dataset) -> None:
     shutil.rmtree(own.folder / "r8r")
     with pytest.raises(DataError, match=r"has no r8r for train\. Run 'babywalk data build r8r"):
         own.task("r8r", "train")
 
 
-def test_a_task_built_from_other_walks_is_refused(own: Dataset) -> None:
+def test_a_task_built_from_other_walks_is_rejected(own: Dataset) -> None:
     file = r2r_file(own.folder / "r2r", "val_seen")
     write_walks(file, read_walks(file)[:-1])
-    with pytest.raises(DataError, match="was built from other R2R walks than this directory has now"):
+    with pytest.raises(DataError, match="was built from different R2R walks"):
         Dataset(own.folder).task("r4r", "val_seen")
 
 
-def test_what_needs_no_building_and_what_cannot_be_built(own: Dataset) -> None:
+def test_r2r_and_test_splits_cannot_be_built(own: Dataset) -> None:
     with pytest.raises(ConfigError, match="r2r needs no building"):
         own.build("r2r", "train")
-    with pytest.raises(ConfigError, match="r4r cannot be built for test: its walks have no goals"):
+    with pytest.raises(
+        ConfigError, match="r4r cannot be built for test: the goals of its walks are not published"
+    ):
         own.build("r4r", "test")
 
 
-def test_a_folder_that_is_no_data_directory(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"is not a data directory of BabyWalk\. Make one with"):
+def test_another_folder_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"is not a data directory\. Create one with"):
         Dataset(tmp_path)

@@ -16,7 +16,7 @@ def scans(dataset: Dataset, split: str) -> set[str]:
     return {houses.scans[house] for house in houses.house_of[dataset.walks(split).paths.firsts]}
 
 
-def test_houses_held_out_are_unseen_and_nothing_else_is_lost(dollhouse: Path, tmp_path: Path) -> None:
+def test_held_out_houses_become_val_unseen(dollhouse: Path, tmp_path: Path) -> None:
     hold_out(dollhouse, tmp_path / "dev", 1)
     before, after = Dataset(dollhouse), Dataset(tmp_path / "dev")
     assert after.splits == ("train", "val_seen", "val_unseen")
@@ -27,12 +27,12 @@ def test_houses_held_out_are_unseen_and_nothing_else_is_lost(dollhouse: Path, tm
     assert scans(after, "val_seen") == scans(before, "val_seen") - out
     both = [*after.walks("train").path_ids, *after.walks("val_unseen").path_ids]
     assert sorted(both) == sorted(before.walks("train").path_ids)
-    assert not scans(before, "val_unseen") & scans(after, "val_unseen")  # the true ones stay out of sight
+    assert not scans(before, "val_unseen") & scans(after, "val_unseen")  # the true val_unseen is not in it
     assert not verify(tmp_path / "dev").findings
     assert (tmp_path / "dev" / "features").is_dir()
 
 
-def test_the_seed_draws_the_houses(dollhouse: Path, tmp_path: Path) -> None:
+def test_the_seed_selects_the_houses(dollhouse: Path, tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1), ("d", 2), ("e", 3)):
         hold_out(dollhouse, tmp_path / name, 1, seed=seed)
     drawn = {name: scans(Dataset(tmp_path / name), "val_unseen").pop() for name in "abcde"}
@@ -40,9 +40,11 @@ def test_the_seed_draws_the_houses(dollhouse: Path, tmp_path: Path) -> None:
     assert len(set(drawn.values())) > 1
 
 
-def test_too_many_and_not_empty(dollhouse: Path, tmp_path: Path) -> None:
+def test_invalid_counts_and_existing_folders_are_rejected(dollhouse: Path, tmp_path: Path) -> None:
     for houses in (0, -1, 40):
-        with pytest.raises(ConfigError, match=f"^{houses} houses cannot be held out of the . of training"):
+        with pytest.raises(
+            ConfigError, match=f"^houses = {houses} is out of range; .* has . training houses"
+        ):
             hold_out(dollhouse, tmp_path / "dev", houses)
     assert not (tmp_path / "dev").exists()
     (tmp_path / "dev").mkdir()
@@ -52,12 +54,14 @@ def test_too_many_and_not_empty(dollhouse: Path, tmp_path: Path) -> None:
     assert (tmp_path / "dev" / "mine.txt").read_text() == "mine"
 
 
-def test_from_the_command_line(dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hold_out_on_the_command_line(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked = ["data", "hold-out", "--houses", "1", "--data", str(dollhouse), str(tmp_path / "dev")]
     assert main(asked) == 0
-    told = capsys.readouterr().out
-    assert "r2r val_unseen: " in told
-    assert "in 1 house\n" in told
-    assert f"Next: babywalk data build r4r r6r r8r --data {tmp_path / 'dev'}" in told
+    output = capsys.readouterr().out
+    assert "r2r val_unseen: " in output
+    assert "in 1 house\n" in output
+    assert f"Next: babywalk data build r4r r6r r8r --data {tmp_path / 'dev'}" in output
     assert main(asked) == 2
     assert "is not empty" in capsys.readouterr().err

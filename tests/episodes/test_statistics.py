@@ -10,7 +10,7 @@ from babywalk.episodes.statistics import lengths, statistics, words_per_instruct
 from babywalk.episodes.task import join_task
 
 
-def test_a_built_in_data_set(dollhouse: Path) -> None:
+def test_statistics_of_the_dollhouse(dollhouse: Path) -> None:
     dataset = Dataset(dollhouse)
     found = statistics(dataset)
     assert (found.houses, found.viewpoints) == (4, len(dataset.houses.names))
@@ -24,15 +24,15 @@ def test_a_built_in_data_set(dollhouse: Path) -> None:
     assert {row.split for row in found.unknown_words} == set(dataset.splits)
 
 
-def test_lengths_of_every_instruction_and_path(dollhouse: Path) -> None:
+def test_lengths_of_all_instructions_and_paths(dollhouse: Path) -> None:
     task = Dataset(dollhouse).task("r4r", "val_unseen")
     found = lengths(task)
     assert len(found.words) == len(task)
     assert len(found.viewpoints) == len(task.chain)
-    assert found.words[0] == len_tokens(task[0].instruction)
+    assert found.words[0] == token_count(task[0].instruction)
 
 
-def len_tokens(text: str) -> int:
+def token_count(text: str) -> int:
     from babywalk.assets.tokens import tokenise
 
     return len(tokenise(text))
@@ -40,7 +40,7 @@ def len_tokens(text: str) -> int:
 
 @pytest.mark.real
 def test_the_real_counts(real_dataset: Path) -> None:
-    """Section 2 of the facts, equal to the paper's table where that is exact."""
+    """Equal to the paper's table where that is exact."""
     rows = {(row.task, row.split): row for row in statistics(Dataset(real_dataset)).tasks}
     assert {place: (row.instructions, row.paths) for place, row in rows.items()} == {
         ("r2r", "train"): (14_039, 4_675),

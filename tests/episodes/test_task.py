@@ -9,7 +9,7 @@ from builders import connectivity, corridor, placed, walk
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
-from babywalk.episodes.joining import Joint
+from babywalk.episodes.joining import JoinRule
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.walks import Walks
 
@@ -32,13 +32,13 @@ def walks(houses: Houses) -> Walks:
 @pytest.fixture
 def r4r(houses: Houses, walks: Walks) -> Task:
     """One chain, of 2 x 3 instructions: walk 11 and then walk 12."""
-    return join_task("r4r", "val", houses, walks, Joint(2, 0.5, {}), seed=None)
+    return join_task("r4r", "val", houses, walks, JoinRule(2, 0.5, {}), seed=None)
 
 
-def test_r2r_is_the_walks_themselves(houses: Houses, walks: Walks) -> None:
-    task = join_task("r2r", "val", houses, walks, Joint(1, 0.0, {}), seed=None)
+def test_r2r_consists_of_the_walks(houses: Houses, walks: Walks) -> None:
+    task = join_task("r2r", "val", houses, walks, JoinRule(1, 0.0, {}), seed=None)
     assert [episode.id for episode in task] == ["11_0", "11_1", "12_0", "12_1", "12_2", "13_0"]
-    assert task[0].instruction == "A one. "  # as published, to the letter
+    assert task[0].instruction == "A one. "  # unchanged
     assert task[5].path == ("4", "3")
     assert task[5].scan == "b"
     assert task[-1] == task[5]
@@ -65,7 +65,7 @@ def test_headings_at_the_start_and_along_the_path() -> None:
     positions = [(0, 0, 0), (0, 2, 0), (2, 2, 0), (2 + np.sin(np.radians(40)), 2 + np.cos(np.radians(40)), 1)]
     houses = Houses.of([corridor("a", 2), connectivity("b", positions, [(0, 1), (1, 2), (2, 3)])])
     walks = placed(houses, walk("a", [1, 0], 1), walk("b", [0, 1, 2, 3], 2))
-    task = join_task("r2r", "val", houses, walks, Joint(1, 0.0, {}), seed=None)
+    task = join_task("r2r", "val", houses, walks, JoinRule(1, 0.0, {}), seed=None)
     assert task.start_headings(np.array([1, 0])).tolist() == [0.5, 0.5]
     along = task.start_headings(np.array([1, 1, 1, 1, 0]), np.array([0, 1, 2, 3, 1]))
     assert along.tolist() == pytest.approx([0.5, 0.0, np.pi / 2, np.pi / 6, np.pi])
@@ -83,27 +83,27 @@ def test_a_sample_keeps_ids_and_order(r4r: Task) -> None:
         e.id for e in sample if e.id in {x.id for x in sample.sampled(2)}
     ]
     assert r4r.sampled(99) is r4r
-    with pytest.raises(ConfigError, match="A sample of 0 episodes is empty"):
+    with pytest.raises(ConfigError, match="A sample size of 0 is out of range"):
         r4r.sampled(0)
 
 
-def test_thinning_to_the_published_size_makes_a_data_set_of_its_own(houses: Houses, walks: Walks) -> None:
-    how = Joint(2, 0.5, {"val": 4})
-    thinned = join_task("r6r", "val", houses, walks, how, seed=0)
-    assert [episode.id for episode in thinned] == ["0_0", "0_1", "0_2", "0_3"]
-    assert thinned.full_size == 6
-    assert len(join_task("r6r", "other", houses, walks, how, seed=0)) == 6  # nothing published for it
-    assert len(join_task("r6r", "val", houses, walks, how, seed=None)) == 6
+def test_a_task_of_the_published_size_has_consecutive_ids(houses: Houses, walks: Walks) -> None:
+    rule = JoinRule(2, 0.5, {"val": 4})
+    sampled = join_task("r6r", "val", houses, walks, rule, seed=0)
+    assert [episode.id for episode in sampled] == ["0_0", "0_1", "0_2", "0_3"]
+    assert sampled.full_size == 6
+    assert len(join_task("r6r", "other", houses, walks, rule, seed=0)) == 6  # nothing published for it
+    assert len(join_task("r6r", "val", houses, walks, rule, seed=None)) == 6
 
 
-def test_draws_are_uniform(houses: Houses, walks: Walks) -> None:
-    how = Joint(2, 0.5, {"val": 3})
+def test_samples_are_uniform(houses: Houses, walks: Walks) -> None:
+    rule = JoinRule(2, 0.5, {"val": 3})
     drawn = np.zeros(6)
     for seed in range(600):
-        chosen = join_task("r6r", "val", houses, walks, how, seed=seed).chosen
+        chosen = join_task("r6r", "val", houses, walks, rule, seed=seed).chosen
         assert chosen is not None
         drawn[chosen] += 1
-    assert np.abs(drawn - 300).max() < 60  # five standard deviations of a fair draw
+    assert np.abs(drawn - 300).max() < 60  # five standard deviations
 
 
 def test_as_walks_groups_the_instructions_of_a_path(r4r: Task) -> None:
@@ -116,19 +116,19 @@ def test_as_walks_groups_the_instructions_of_a_path(r4r: Task) -> None:
     assert list(part.instructions) == [episode.instruction for episode in sample]
 
 
-def test_an_exported_task_comes_back_the_same(houses: Houses, walks: Walks, tmp_path: Path) -> None:
+def test_an_exported_task_round_trips(houses: Houses, walks: Walks, tmp_path: Path) -> None:
     from babywalk.assets.r2r import write_walks
     from babywalk.episodes.walks import load_walks
 
-    thinned = join_task("r6r", "val", houses, walks, Joint(2, 0.5, {"val": 4}), seed=0)
-    write_walks(tmp_path / "out.json", thinned.as_walks())
+    sampled = join_task("r6r", "val", houses, walks, JoinRule(2, 0.5, {"val": 4}), seed=0)
+    write_walks(tmp_path / "out.json", sampled.as_walks())
     again = join_task(
-        "r2r", "val", houses, load_walks(tmp_path / "out.json", houses), Joint(1, 0, {}), seed=None
+        "r2r", "val", houses, load_walks(tmp_path / "out.json", houses), JoinRule(1, 0, {}), seed=None
     )
-    assert list(again) == list(thinned)
+    assert list(again) == list(sampled)
 
 
 def test_a_test_split_exports_without_distance(houses: Houses) -> None:
     walks = placed(houses, replace(walk("a", [1], 5), distance=None))
-    task = join_task("r2r", "test", houses, walks, Joint(1, 0.0, {}), seed=None)
+    task = join_task("r2r", "test", houses, walks, JoinRule(1, 0.0, {}), seed=None)
     assert [w.distance for w in task.as_walks()] == [None]

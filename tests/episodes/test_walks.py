@@ -16,7 +16,7 @@ def houses() -> Houses:
     return Houses.of([corridor("a", 4), corridor("b", 4)])
 
 
-def test_walks_lie_on_global_viewpoints(houses: Houses) -> None:
+def test_walks_use_the_global_index(houses: Houses) -> None:
     walks = placed(houses, walk("a", [0, 1, 2], 7, ["One.", "Two."]), walk("b", [3, 2], 9))
     assert walks.paths[0].tolist() == [0, 1, 2]
     assert walks.paths[1].tolist() == [7, 6]
@@ -49,17 +49,17 @@ def test_goals_are_unknown_where_only_the_start_is_given(
         (walk("a", [1, 1], 5), r"path_id 5: field 'path' goes from '1' to '1'"),
     ],
 )
-def test_a_walk_that_cannot_be_walked(houses: Houses, bad: object, message: str) -> None:
+def test_a_walk_that_does_not_follow_edges_is_rejected(houses: Houses, bad: object, message: str) -> None:
     fine = walk("a", [0, 1], 4)
     with pytest.raises(DataError, match=message):
         placed(houses, fine, bad, replace(fine, path_id=6))
 
 
-def test_no_walks_at_all(houses: Houses) -> None:
+def test_an_empty_split_is_allowed(houses: Houses) -> None:
     assert len(Walks.of([], houses, source=Path("x"))) == 0
 
 
-def test_from_a_file(houses: Houses, tmp_path: Path) -> None:
+def test_walks_are_loaded_from_a_file(houses: Houses, tmp_path: Path) -> None:
     from babywalk.assets.r2r import write_walks
 
     write_walks(tmp_path / "R2R_x.json", [walk("a", [0, 1], 4)])
