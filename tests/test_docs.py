@@ -24,7 +24,7 @@ BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"\b(?:babywalk|benchmarks|docs|recipes|tests|tools)/[\w/.-]+\.(?:py|toml|md)\b")
 FOLDER = re.compile(r"\b(?:babywalk|recipes)/[\w/-]+/(?=`)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-SETTING = re.compile(rf"\b({'|'.join(PARTS)})\.([a-z_]+)")
+SETTING = re.compile(rf"(?<![\w/])({'|'.join(PARTS)})\.([a-z_]+)")
 
 
 @pytest.fixture(params=PAGES, ids=NAMES)
