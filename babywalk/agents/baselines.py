@@ -65,7 +65,7 @@ class RandomAgent:
         draws = generator(self.seed, "random agent", task.name, task.split).integers(
             COLUMNS, size=task.full_size
         )
-        turns = draws[task.full_numbers(episodes)]
+        turns = draws[task.full_indices(episodes)]
         poses = start_poses(task, episodes)
         poses = Poses(poses.viewpoint, (poses.column + turns) % COLUMNS + COLUMNS)
         world = World.of(task.houses)

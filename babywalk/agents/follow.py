@@ -103,7 +103,7 @@ def _unknown_words(steps: list[list[str]], vocabulary: Vocabulary) -> tuple[str,
     words = dict.fromkeys(word for step in steps for word in step if any(map(str.isalnum, word)))
     if not words:
         raise ConfigError("The instruction has no words. Give one such as 'Walk to the kitchen.'")
-    found = tuple(word for word in words if word not in vocabulary.numbers)
+    found = tuple(word for word in words if word not in vocabulary.word_ids)
     if len(found) == len(words):
         raise ConfigError(
             f"No word of the instruction is in the agent's vocabulary: {shortlist(found)}. "

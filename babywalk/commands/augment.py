@@ -14,7 +14,7 @@ from babywalk.buildings.features import LOOKAHEAD
 from babywalk.commands.align import default_features
 from babywalk.common.config import from_table, merged
 from babywalk.common.errors import ConfigError
-from babywalk.episodes.augmentation import check_split, described, draw_unspoken, keep_split
+from babywalk.episodes.augmentation import check_split, described_walks, sample_paths, save_split
 from babywalk.episodes.dataset import Dataset
 from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker
 from babywalk.navigation.observation import Observer
@@ -58,11 +58,11 @@ def augment(
     known = [dataset.walks("train")]
     if "val_seen" in dataset.splits:
         known.append(dataset.walks("val_seen"))
-    paths, headings = draw_unspoken(dataset.houses, known, walks, seed=seed)
+    paths, headings = sample_paths(dataset.houses, known, walks, seed=seed)
     speaker = _speaker(dataset, spec, observer, config)
     texts = speaker.describe(paths, headings, dataset.houses, observer, temperature=temperature, seed=seed)
     facts = {"seed": seed, "temperature": temperature, "features": spec}
-    keep_split(dataset, split, described(paths, headings, texts, dataset.houses), facts)
+    save_split(dataset, split, described_walks(paths, headings, texts, dataset.houses), facts)
     validation = [
         name for name in ("val_seen", "val_unseen") if name in dataset.splits and len(dataset.walks(name))
     ]

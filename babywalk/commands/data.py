@@ -17,7 +17,7 @@ from babywalk.common.files import atomic_folder, write_json
 from babywalk.common.progress import progress
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.holdout import hold_out
-from babywalk.episodes.importing import Imported, RawFiles, import_data, import_into
+from babywalk.episodes.importing import ImportReport, RawFiles, import_data, import_into
 from babywalk.episodes.joining import TASKS
 from babywalk.episodes.statistics import Statistics, lengths, statistics
 from babywalk.episodes.task import Task
@@ -43,7 +43,7 @@ __all__ = [
 _BUILT_IN = ("Made by BabyWalk's Dollhouse: free of any licence.",)
 
 
-def make_dollhouse(folder: Path, config: DollhouseConfig, *, precision: str = "float16") -> Imported:
+def make_dollhouse(folder: Path, config: DollhouseConfig, *, precision: str = "float16") -> ImportReport:
     """Write the built-in data set and import it with the same readers as any other."""
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: is not empty. Give a new folder for the Dollhouse.")
@@ -68,7 +68,7 @@ def make_dollhouse(folder: Path, config: DollhouseConfig, *, precision: str = "f
                 if TASKS[name].walks > 1:
                     task = dataset.build(name, split)
                     lines.append(f"{name} {split}: {len(task):,} instructions")
-    return Imported(folder, tuple(lines))
+    return ImportReport(folder, tuple(lines))
 
 
 def build_tasks(

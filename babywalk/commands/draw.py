@@ -39,7 +39,7 @@ def draw(
     title, instruction = scan or "", ""
     if episode is not None:
         loaded = dataset.task(task, split)
-        number = loaded.number_of(episode)
+        number = loaded.index_of(episode)
         chosen = loaded[number]
         scan, title, instruction = chosen.scan, f"{task.upper()} {episode}", chosen.instruction
         path = loaded.paths[int(loaded.chain_of(np.array([number]))[0])]

@@ -146,7 +146,7 @@ def _card(
         trained_on=_trained_on(dataset, config),
         data_keys={
             "key of the houses": dataset.houses.key,
-            "SHA-256 of the training walks": dataset.walks_key("train"),
+            "SHA-256 of the training walks": dataset.walks_hash("train"),
         },
         facts=model.facts,
         bests=result.get("bests", {}),

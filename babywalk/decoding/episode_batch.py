@@ -80,7 +80,7 @@ class EpisodeBatches:
     @cached_property
     def mirrored_tokens(self) -> Ragged:
         """The word ids of the mirrored texts: left is right."""
-        return mirrored(self.tokens, self.vocabulary.numbers)
+        return mirrored(self.tokens, self.vocabulary.word_ids)
 
     def batch(self, episodes: Index, first: Index, last: Index, *, mirrored: bool = False) -> EpisodeBatch:
         """Steps `first` to `last` - 1 of each episode; the steps before are history, walked by the expert."""

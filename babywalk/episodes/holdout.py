@@ -34,7 +34,7 @@ _COPIED = (CONNECTIVITY, FEATURES, WORD_VECTORS, PLANS)  # components that do no
 def hold_out(source: Path, folder: Path, houses: int, *, seed: int = 0) -> ImportReport:
     """Write a data directory in which `houses` random training houses are unseen."""
     if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder}: folder is not empty. Give a new folder.")
+        raise ConfigError(f"{folder}: is not empty. Give a new folder.")
     dataset = Dataset(source)
     for split in ("train", "val_seen"):
         dataset.walks(split)  # raises if the split is missing

@@ -47,7 +47,7 @@ def segment_splits(
         save_segmented(
             dataset.folder / SENTENCES / split,
             SegmentedTexts.of(sentences[begin:end], stop_words()),
-            facts={"walks": dataset.walks_key(split), "tagger": version},
+            facts={"walks": dataset.walks_hash(split), "tagger": version},
             notes=[f"Tagged by {version} ({licence})."],
         )
 
@@ -63,7 +63,7 @@ def segmented_texts(dataset: Dataset, split: str) -> SegmentedTexts:
     again = f"Run 'babywalk data segment --data {dataset.folder} --splits {split}'"
     if not folder.is_dir():
         raise DataError(f"{dataset.folder}: the instructions of {split} are not segmented. {again}.")
-    if details(folder).string("walks") != dataset.walks_key(split):
+    if details(folder).string("walks") != dataset.walks_hash(split):
         raise DataError(f"{folder}: was made from other walks than those in this directory. {again} again.")
     return load_segmented(folder)
 
@@ -78,7 +78,7 @@ def save_aligned_steps(
 ) -> None:
     """Store aligned steps in the data directory, where training reads them."""
     facts = {
-        "walks": dataset.walks_key(steps.task.split),
+        "walks": dataset.walks_hash(steps.task.split),
         "episodes": len(steps),
         "mode": config.mode,
         "reading": config.reading,
@@ -126,14 +126,14 @@ def _load_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> t
         "mode": config.mode,
         "reading": config.reading,
         "max_steps": config.max_steps,
-        "walks": dataset.walks_key(task.split),
+        "walks": dataset.walks_hash(task.split),
         "episodes": len(whole),
     }
     if any(facts.get(name) != value for name, value in wanted.items()):
         return None
     steps = load_babysteps(folder, whole, segmented_texts(dataset, task.split))
-    numbers = whole.full_numbers(np.arange(len(whole)))
-    rows = np.searchsorted(numbers, task.full_numbers(np.arange(len(task))))
+    numbers = whole.full_indices(np.arange(len(whole)))
+    rows = np.searchsorted(numbers, task.full_indices(np.arange(len(task))))
     ends = None if steps.ends is None else steps.ends.take(rows)
     return BabySteps(task, steps.segmented, steps.sentences.take(rows), ends), str(facts["method"])
 

@@ -70,7 +70,7 @@ def new_model(
         columns=columns,
     )
     if network.lexical_match is not None:
-        network.lexical_match.set_codes(rows, vocabulary.numbers, columns)
+        network.lexical_match.set_codes(rows, vocabulary.word_ids, columns)
     network.to(device)
     return Model(network, vocabulary, features, view_width, action_width, columns, frozen, {})
 

@@ -121,7 +121,7 @@ class Speaker:
         self, encoded: EncodedTrajectories, temperature: float, draw: torch.Generator
     ) -> Iterator[list[int]]:
         """The word numbers of each instruction: at least one, at most `max_words`, without END."""
-        numbers, device = self.vocabulary.numbers, self.network.device
+        numbers, device = self.vocabulary.word_ids, self.network.device
         end = numbers[END]
         word = torch.full((len(encoded.summary),), end, device=device)  # END precedes the first word
         done = torch.zeros(len(word), dtype=torch.bool, device=device)

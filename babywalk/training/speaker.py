@@ -81,7 +81,7 @@ class SpeakerBatches:
     @classmethod
     def of(cls, dataset: Dataset, split: str, vocabulary: Vocabulary, max_words: int) -> SpeakerBatches:
         """From the first `max_words` words of each text of a split."""
-        walks, numbers = dataset.walks(split), vocabulary.numbers
+        walks, numbers = dataset.walks(split), vocabulary.word_ids
         texts = vocabulary.encode(walks.texts).tokens
         length = np.minimum(texts.lengths, max_words)
         cut = Ragged(texts.values[ranges(texts.start[:-1], length)], starts(length))

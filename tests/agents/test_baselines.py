@@ -11,13 +11,13 @@ from babywalk.agents.baselines import OracleAgent, RandomAgent, StopAgent
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
-from babywalk.episodes.joining import Joint
+from babywalk.episodes.joining import JoinRule
 from babywalk.episodes.task import Task, join_task
 from babywalk.navigation.measures import score
 
 
 def task(houses: Houses, *walks: object) -> Task:
-    return join_task("r2r", "val", houses, placed(houses, *walks), Joint(1, 0, {}), seed=None)
+    return join_task("r2r", "val", houses, placed(houses, *walks), JoinRule(1, 0, {}), seed=None)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_random_walk_depends_on_seed_and_episode_alone(corridors: Task) -> Non
     part = RandomAgent(1).walk(corridors, np.array([2]))
     assert part.viewpoints[0].tolist() == whole.viewpoints[2].tolist()
     sample = corridors.sampled(2, seed=0)
-    chosen = sample.full_numbers(np.arange(2))
+    chosen = sample.full_indices(np.arange(2))
     again = RandomAgent(1).walk(sample, np.arange(2))
     assert [again.viewpoints[row].tolist() for row in range(2)] == [
         whole.viewpoints[int(row)].tolist() for row in chosen

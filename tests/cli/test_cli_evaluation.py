@@ -178,4 +178,4 @@ def test_score_does_not_overwrite_its_input(
 
 def test_a_split_without_goals_has_no_long_tasks(dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("evaluate", "stop", "--data", dollhouse, "--tasks", "r4r", "--split", "test") == 2
-    assert "r4r cannot be had for test: its walks have no goals." in capsys.readouterr().err
+    assert "no r4r for test: the goals of its walks are not published." in capsys.readouterr().err

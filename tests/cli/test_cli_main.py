@@ -68,7 +68,7 @@ def test_help_lists_the_choices(
     [
         (
             ["data", "stats", "--data", "nowhere"],
-            "nowhere: is not a data directory of BabyWalk.",
+            "nowhere: is not a data directory.",
         ),
         (
             ["data", "stats"],

@@ -17,7 +17,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.cli import main
 from babywalk.commands.evaluate import evaluate_agent
 from babywalk.common.ragged import Ragged
-from babywalk.episodes.joining import Joint
+from babywalk.episodes.joining import JoinRule
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.evaluation.diagnosis.failures import step_failures, steps_followed, stopping
@@ -45,7 +45,7 @@ def task() -> Task:
         walk("a", [7, 6, 5, 4, 3], 2, [BACK]),
         walk("b", [0, 1, 2], 3, [CLIMB], prefix="b"),
     )
-    return join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
+    return join_task("r2r", "val", houses, walks, JoinRule(1, 0, {}), seed=None)
 
 
 WALKS = [

@@ -11,7 +11,7 @@ from babywalk.agents.baselines import OracleAgent, StopAgent
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
-from babywalk.episodes.joining import Joint
+from babywalk.episodes.joining import JoinRule
 from babywalk.episodes.task import Task, join_task
 from babywalk.evaluation.evaluate import by_length, evaluate, summarise, walk_all
 from babywalk.evaluation.tables import mean_over_runs, score_table, write_per_instruction
@@ -23,7 +23,7 @@ def task() -> Task:
     houses = Houses.of([corridor("a", 8)])
     texts = ["go", "go " * 25, "go " * 25]
     walks = placed(houses, walk("a", [0, 1, 2], 1, texts), walk("a", [0, 1, 2, 3, 4, 5, 6], 2, ["go " * 45]))
-    return join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
+    return join_task("r2r", "val", houses, walks, JoinRule(1, 0, {}), seed=None)
 
 
 def test_means_are_over_instructions_or_over_paths(task: Task) -> None:

@@ -10,7 +10,7 @@ from babywalk.agents.baselines import OracleAgent
 from babywalk.assets.results import Answer, read_results, write_results
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
-from babywalk.episodes.joining import Joint
+from babywalk.episodes.joining import JoinRule
 from babywalk.episodes.task import Task, join_task
 from babywalk.evaluation.result_files import read_trajectories, to_results
 
@@ -19,7 +19,7 @@ from babywalk.evaluation.result_files import read_trajectories, to_results
 def task() -> Task:
     houses = Houses.of([corridor("a", 5), corridor("b", 5, prefix="b")])
     walks = placed(houses, walk("a", [0, 1, 2], 1, list("wxyz")), walk("b", [4, 3], 2, prefix="b"))
-    return join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
+    return join_task("r2r", "val", houses, walks, JoinRule(1, 0, {}), seed=None)
 
 
 GOOD = [

@@ -7,7 +7,7 @@ WORDS = Vocabulary((*SPECIAL, "turn", "left", "right", "stop", "there", "leftmos
 
 
 def mirrored_texts(*texts: str) -> list[str]:
-    found = mirrored(WORDS.encode(texts).tokens, WORDS.numbers)
+    found = mirrored(WORDS.encode(texts).tokens, WORDS.word_ids)
     return [" ".join(WORDS.words[number] for number in found[row]) for row in range(len(texts))]
 
 
@@ -27,11 +27,11 @@ def test_right_after_stop_is_not_a_side() -> None:
 
 def test_mirroring_twice_gives_the_text() -> None:
     texts = WORDS.encode(["turn left stop right", "rightmost turn left", ""]).tokens
-    again = mirrored(mirrored(texts, WORDS.numbers), WORDS.numbers)
+    again = mirrored(mirrored(texts, WORDS.word_ids), WORDS.word_ids)
     assert (again.values == texts.values).all()
 
 
 def test_words_without_a_counterpart_are_unchanged() -> None:
     vocabulary = Vocabulary((*SPECIAL, "left", "turn"))
     texts = vocabulary.encode(["turn left"]).tokens
-    assert (mirrored(texts, vocabulary.numbers).values == texts.values).all()
+    assert (mirrored(texts, vocabulary.word_ids).values == texts.values).all()

@@ -13,7 +13,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
-from babywalk.episodes.joining import Joint
+from babywalk.episodes.joining import JoinRule
 from babywalk.episodes.task import join_task
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig
@@ -32,7 +32,7 @@ def steps() -> BabySteps:
     square = connectivity("h", [(0, 0, 0), (0, 2, 0), (2, 2, 0), (2, 0, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)])
     houses = Houses.of([square])
     walks = placed(houses, walk("h", [0, 1, 2], 1, TEXTS[:1]), walk("h", [2, 1], 2, TEXTS[1:]))
-    task = join_task("r2r", "val", houses, walks, Joint(1, 0, {}), seed=None)
+    task = join_task("r2r", "val", houses, walks, JoinRule(1, 0, {}), seed=None)
     segmented = SegmentedTexts.of(
         [[Sentence(begin, end) for begin, end in spans(text)] for text in TEXTS], frozenset()
     )
@@ -71,7 +71,7 @@ def test_a_sample_of_a_task_has_the_steps_of_the_task(aligned_dollhouse: Path) -
     of_whole, of_sample = load_aligned_steps(dataset, whole), load_aligned_steps(dataset, sample)
     assert len(of_sample) == 25
     for number, id_ in enumerate(sample.ids(np.arange(25))):
-        assert of_sample.steps(number) == of_whole.steps(whole.number_of(id_))
+        assert of_sample.steps(number) == of_whole.steps(whole.index_of(id_))
     assert aligned_steps(dataset, sample, IdentificationConfig())[0].ends is not None
     # Larger steps end where some of the small ones do, and have the same text in total.
     coarse, method = aligned_steps(dataset, sample, IdentificationConfig(size=150))

@@ -123,7 +123,7 @@ def test_an_agent_trains_on_a_generated_split(data: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--split", "train"], "people described"),
+        (["--split", "train"], "has human instructions"),
         (["--split", "a b"], "no name"),
         (["--walks", "0"], "at least 1"),
         (["--temperature", "-1"], "Give 0, for the most likely words"),
@@ -194,7 +194,7 @@ def test_the_default_of_mirror_depends_on_the_features(data: Path) -> None:
 def test_a_split_of_another_origin_is_not_overwritten(data: Path) -> None:
     other = data / "r2r" / "R2R_other.json"
     shutil.copyfile(data / "r2r" / "R2R_val_seen.json", other)
-    with pytest.raises(ConfigError, match="'other' has walks that no speaker described here"):
+    with pytest.raises(ConfigError, match="'other' was not written by a speaker"):
         augment(data, 5, "other")
 
 
@@ -211,7 +211,7 @@ def test_every_instruction_has_at_least_one_word(data: Path) -> None:
     dataset = Dataset(data)
     observer = observer_for("none", dataset)
     speaker = train_speaker(dataset, "none", observer, SpeakerConfig(hidden=8, epochs=1))
-    speaker.network.word.bias.data[speaker.vocabulary.numbers[END]] = 1e3  # END becomes the likeliest word
+    speaker.network.word.bias.data[speaker.vocabulary.word_ids[END]] = 1e3  # END becomes the likeliest word
     walks = dataset.walks("val_seen")
     for temperature in (0.0, 1.0):
         texts = speaker.describe(

@@ -83,7 +83,7 @@ def by_unknown_words(task: Task, vocabulary: Vocabulary) -> dict[str, Mask]:
     """Episodes by whether the instruction has words outside a vocabulary."""
     tokens = vocabulary.encode(task.walks.texts).tokens
     text = np.repeat(np.arange(len(tokens)), tokens.lengths)
-    with_unknown = text[tokens.values == vocabulary.numbers[UNKNOWN]]
+    with_unknown = text[tokens.values == vocabulary.word_ids[UNKNOWN]]
     unknown = _any_text(task, np.isin(np.arange(len(tokens)), with_unknown))
     return {"with unknown words": unknown, "without unknown words": ~unknown}
 

@@ -17,7 +17,7 @@ from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.ragged import Integers, Ragged, concat_within_rows
 from babywalk.episodes.dataset import Dataset
-from babywalk.episodes.joining import joint
+from babywalk.episodes.joining import join_rule
 from babywalk.episodes.task import Task
 from babywalk.episodes.vocabulary import PADDING, Vocabulary
 from babywalk.navigation.observation import Observer
@@ -47,7 +47,7 @@ class EnvConfig:
     vocabulary: Vocabulary | None = None  # None: that of the training split
 
     def __post_init__(self) -> None:
-        joint(self.task)
+        join_rule(self.task)
         if self.reward not in REWARDS:
             raise unknown("Reward", self.reward, REWARDS)
         for name in ("max_steps", "max_words"):
@@ -70,7 +70,7 @@ class EnvConfig:
     @property
     def rooms(self) -> int:
         """The number of rooms that a path of the task visits."""
-        return ROOMS_PER_WALK * joint(self.task).walks
+        return ROOMS_PER_WALK * join_rule(self.task).walks
 
     @property
     def steps(self) -> int:
@@ -136,7 +136,7 @@ class EnvData:
 
     def _episode(self, name: EpisodeName) -> int:
         if isinstance(name, str):
-            return self.task.number_of(name)
+            return self.task.index_of(name)
         if not 0 <= name < len(self.task):
             raise ConfigError(f"Episode {name} is out of range; expected 0 to {len(self.task) - 1}.")
         return int(name)
@@ -145,7 +145,7 @@ class EnvData:
         """(B, L) the tokens of each instruction, truncated or padded, and (B,) how many are words."""
         texts = self.task.texts_of(episodes)
         rows = concat_within_rows([self.tokens.take(part) for part in texts.T])
-        limit, padding = self.config.words, self.vocabulary.numbers[PADDING]
+        limit, padding = self.config.words, self.vocabulary.word_ids[PADDING]
         table = np.full((len(episodes), limit), padding, dtype=np.int32)
         words = rows.padded(padding)[:, :limit]
         table[:, : words.shape[1]] = words

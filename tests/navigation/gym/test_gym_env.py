@@ -194,7 +194,7 @@ def test_the_measures_are_those_of_the_trajectory(make) -> None:
     env = make("R4R")
     _, visited, _, _, info, _ = walk(env, random_actions(4), seed=4)
     houses, task = env.data.houses, env.data.task
-    episode = task[task.number_of(info["id"])]
+    episode = task[task.index_of(info["id"])]
     numbers = houses.viewpoints(episode.scan)
     prediction, reference = ([numbers[name] for name in path] for path in (visited, episode.path))
     assert info["measures"] == pytest.approx(score_one(houses, prediction, reference))
@@ -210,11 +210,11 @@ def test_the_instruction_is_observed_as_text_and_as_tokens(make) -> None:
     env = make("R4R")
     observation, info = env.reset(seed=2)
     task, words = env.data.task, env.data.vocabulary
-    assert observation["instruction"] == task[task.number_of(info["id"])].instruction
+    assert observation["instruction"] == task[task.index_of(info["id"])].instruction
     tokens = observation["tokens"][: observation["length"]]
     expected = tokenise(observation["instruction"])
     assert len(tokens) == len(expected)
-    known = [word if word in words.numbers else "<UNK>" for word in expected]
+    known = [word if word in words.word_ids else "<UNK>" for word in expected]
     assert [words.words[token] for token in tokens] == known
     assert not observation["tokens"][observation["length"] :].any()
 
