@@ -18,6 +18,7 @@ from babywalk.training.config import ImitationConfig, PolicyConfig, ReinforceCon
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CARDS = sorted([*ROOT.glob("weights/*/README.md"), *ROOT.glob("babywalk/weights/*/README.md")])
 NAMES = [page.name for page in PAGES]
 PARTS = {"policy": PolicyConfig, "imitation": ImitationConfig, "reinforce": ReinforceConfig}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -43,10 +44,21 @@ def commands(text: str) -> Iterator[list[str]]:
                 yield words[1:]
 
 
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """A parser and those of all its commands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for nested in action.choices.values():
+                yield from parsers(nested)
+
+
 def problem(words: list[str]) -> str | None:
     """What the parser does not know about a command; None where it knows everything."""
     parser: argparse.ArgumentParser = build_parser()
     while nested := [act for act in parser._actions if isinstance(act, argparse._SubParsersAction)]:
+        if words[0] in parser._option_string_actions:
+            break
         if words[0] not in nested[0].choices:
             return f"{parser.prog} has no command {words[0]!r}"
         parser, words = nested[0].choices[words[0]], words[1:]
@@ -94,6 +106,13 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_commands_and_options_are_known_to_the_parser(page: Path) -> None:
     found = {" ".join(words): problem(words) for words in commands(page.read_text())}
     assert {command: wrong for command, wrong in found.items() if wrong} == {}
+
+
+def test_commands_in_help_and_model_cards_are_known_to_the_parser() -> None:
+    examples = [f"```\n{parser.epilog}\n```" for parser in parsers(build_parser())]
+    found = [words for text in [*examples, *(card.read_text() for card in CARDS)] for words in commands(text)]
+    assert len(found) > 50
+    assert [" ".join(words) for words in found if problem(words)] == []
 
 
 def test_settings_exist(page: Path) -> None:
