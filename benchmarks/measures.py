@@ -18,7 +18,7 @@ from babywalk.assets.r2r import r2r_file
 from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.ragged import Ragged
 from babywalk.common.seeding import generator
-from babywalk.episodes.joining import TASKS, chains, join_paths, joint
+from babywalk.episodes.joining import TASKS, chains, join_paths, join_rule
 from babywalk.episodes.walks import load_walks
 from babywalk.navigation.measures import confidence, score
 from babywalk.navigation.measures.plain import score_plain
@@ -63,7 +63,7 @@ def parse() -> argparse.Namespace:
 def instructions(folder: Path, task: str, split: str, houses: Houses) -> tuple[Ragged, Ragged]:
     """The predictions and the references, one of each per instruction."""
     walks = load_walks(r2r_file(folder, split), houses)
-    chain = chains(walks, houses, joint(task))
+    chain = chains(walks, houses, join_rule(task))
     paths = join_paths(walks, houses, chain)
     texts = np.diff(walks.first_text)[chain].prod(axis=1)
     reference = np.repeat(np.arange(len(paths)), texts)

@@ -9,7 +9,7 @@ import pytest
 
 from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.ragged import Ragged
-from babywalk.episodes.joining import chains, join_paths, joint
+from babywalk.episodes.joining import chains, join_paths, join_rule
 from babywalk.episodes.walks import Walks, load_walks
 from babywalk.navigation.measures import score
 
@@ -50,7 +50,7 @@ def test_references_against_themselves_have_perfect_scores(real_data, houses):
 
 def test_r4r_references_are_longer_than_the_shortest_path(real_data, houses):
     r2r = walks(real_data, houses, "val_unseen")
-    paths = join_paths(r2r, houses, chains(r2r, houses, joint("r4r")))
+    paths = join_paths(r2r, houses, chains(r2r, houses, join_rule("r4r")))
     scores = score(houses, paths, paths)
     np.testing.assert_allclose(scores.cls, 1.0, rtol=1e-12)
     np.testing.assert_allclose(scores.sdtw, 1.0, rtol=1e-12)
