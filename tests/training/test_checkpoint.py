@@ -1,4 +1,4 @@
-"""Checkpoints: what a run goes on from, and what it must not go on from."""
+"""Checkpoints: what a run resumes from, and what it must refuse."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from babywalk.commands.train import train_agent
 from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.weights import read_tensors, write_tensors
 from babywalk.episodes.dataset import Dataset
+from babywalk.modules.model import FORMAT as MODEL_FORMAT
 from babywalk.modules.model import Model, load_model
-from babywalk.training import stages
+from babywalk.training import imitation
 from babywalk.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 
 QUICK: dict[str, Any] = {
@@ -33,11 +34,11 @@ def train(data: Path, run: Path, *, resume: bool = False, **settings: Any) -> Pr
     return train_agent("babywalk", data, run, preset="tiny", settings=settings, resume=resume)
 
 
-def test_a_best_model_of_a_way_that_was_left_is_not_handed_on(
+def test_best_model_newer_than_the_checkpoint_is_ignored(
     segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SDTW 0.5 at 3, a checkpoint at 4, 0.9 at 6, stopped at 7; with another rate never above 0.4 again."""
-    scores, calls, real = iter([0.5, 0.9]), iter(range(100)), stages.imitation_loss
+    """SDTW 0.5 at 3, a checkpoint at 4, 0.9 at 6, killed at 7; with another learning rate never above 0.4."""
+    scores, calls, real = iter([0.5, 0.9]), iter(range(100)), imitation.imitation_loss
 
     def interrupted(logits: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
         if next(calls) == 7:
@@ -52,10 +53,10 @@ def test_a_best_model_of_a_way_that_was_left_is_not_handed_on(
             return {"SDTW": next(scores)}
 
     monkeypatch.setattr(train_command, "evaluate", Scored)
-    monkeypatch.setattr(stages, "imitation_loss", interrupted)
+    monkeypatch.setattr(imitation, "imitation_loss", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(segmented_dollhouse, tmp_path / "run", **QUICK)
-    monkeypatch.setattr(stages, "imitation_loss", real)
+    monkeypatch.setattr(imitation, "imitation_loss", real)
     scores = iter([0.4, 0.3])
     done = train(segmented_dollhouse, tmp_path / "run", resume=True, imitation={"learning_rate": 1e-4})
     assert done.bests == {"imitation": 0.4}
@@ -69,60 +70,67 @@ def trained(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory)
     return run
 
 
-def kept(trained: Path, file: Path) -> Model:
-    """A checkpoint of a trained model, whose steps were aligned by "best"."""
+def write_checkpoint(trained: Path, file: Path) -> Model:
+    """Write a checkpoint of a trained model with the alignment "best"; returns the model."""
     model = load_model(trained)
     model.facts["alignment"] = "best"
     save_checkpoint(file, model, torch.optim.Adam(model.network.parameters()), None, Progress())
     return model
 
 
-def test_what_was_learned_from_something_else_is_refused(trained: Path, tmp_path: Path) -> None:
+def test_checkpoint_of_other_data_is_refused(trained: Path, tmp_path: Path) -> None:
     file = tmp_path / "last.safetensors"
-    model = kept(trained, file)
+    model = write_checkpoint(trained, file)
     load_checkpoint(file, model)
     for other, what in (
         (replace(model, columns=tuple(reversed(model.columns))), "features"),
         (replace(model, facts={"alignment": "proportional"}), "alignment"),
     ):
-        with pytest.raises(DataError, match=rf"last\.safetensors: was written with other {what} than"):
+        with pytest.raises(DataError, match=rf"last\.safetensors: .* data with different {what}\."):
             load_checkpoint(file, other)
 
 
-def test_a_damaged_checkpoint_is_told(trained: Path, tmp_path: Path) -> None:
+def test_damaged_checkpoint_is_reported(trained: Path, tmp_path: Path) -> None:
     file = tmp_path / "last.safetensors"
-    model = kept(trained, file)
-    tensors, about = read_tensors(file, "babywalk checkpoint 3")
-    for spoiled in ({**about, "progress": {"hour": 3}}, {**about, "progress": None}):
-        write_tensors(file, tensors, spoiled)
-        with pytest.raises(DataError, match=r"last\.safetensors: is no whole checkpoint \("):
+    model = write_checkpoint(trained, file)
+    tensors, about = read_tensors(file, "babywalk checkpoint 4")
+    for damaged in ({**about, "progress": {"hour": 3}}, {**about, "progress": None}):
+        write_tensors(file, tensors, damaged)
+        with pytest.raises(DataError, match=r"last\.safetensors: is not a complete checkpoint \("):
             load_checkpoint(file, model)
     write_tensors(file, {**tensors, "more/x": torch.zeros(1)}, about)
-    with pytest.raises(DataError, match=r"is no whole checkpoint \('more'\)"):
+    with pytest.raises(DataError, match=r"is not a complete checkpoint \('more'\)"):
         load_checkpoint(file, model)
 
 
-def test_features_of_other_names_are_refused(trained: Path, segmented_dollhouse: Path) -> None:
+def test_checkpoint_of_an_older_version_is_refused(trained: Path, tmp_path: Path) -> None:
+    file = tmp_path / "last.safetensors"
+    model = write_checkpoint(trained, file)
+    tensors, about = read_tensors(file, "babywalk checkpoint 4")
+    write_tensors(file, tensors, {**about, "format": "babywalk checkpoint 3"})
+    with pytest.raises(DataError, match=r"expected 'babywalk checkpoint 4'\. It was written by another"):
+        load_checkpoint(file, model)
+
+
+def test_features_with_other_names_are_refused(trained: Path, segmented_dollhouse: Path) -> None:
     model = load_model(trained)
-    turned = replace(model, columns=tuple(reversed(model.columns)))
+    reversed_columns = replace(model, columns=tuple(reversed(model.columns)))
     with pytest.raises(DataError, match=r"with the columns 'dollhouse \w+' \('dollhouse \w+' here\)"):
-        LearnedAgent(turned, Dataset(segmented_dollhouse))
+        LearnedAgent(reversed_columns, Dataset(segmented_dollhouse))
 
 
 @pytest.mark.parametrize(
     ("field", "value"), [("word_width", 0), ("view_width", 10**12), ("action_width", -5), ("hidden", 10**9)]
 )
-def test_a_header_that_asks_for_more_than_there_is(
-    trained: Path, tmp_path: Path, field: str, value: int
-) -> None:
-    tensors, about = read_tensors(trained / "model.safetensors", "babywalk model 1")
+def test_header_with_wrong_sizes_is_refused(trained: Path, tmp_path: Path, field: str, value: int) -> None:
+    tensors, about = read_tensors(trained / "model.safetensors", MODEL_FORMAT)
     policy = about["policy"] | ({field: value} if field == "hidden" else {})
     write_tensors(tmp_path / "m.safetensors", tensors, {**about, field: value, "policy": policy})
-    with pytest.raises(DataError, match=rf"{field} = {value}, and no weight is of that size"):
+    with pytest.raises(DataError, match=rf"{field} = {value}, but no weight has that size"):
         load_model(tmp_path / "m.safetensors")
 
 
-def test_what_cannot_be_validated_is_not_begun(segmented_dollhouse: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="r2r test has no goals to measure against"):
+def test_run_that_cannot_be_validated_is_not_started(segmented_dollhouse: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="r2r test has no goals to score against"):
         train(segmented_dollhouse, tmp_path / "run", task="r2r", **{**QUICK, "validate_on": "test"})
     assert not (tmp_path / "run").exists()

@@ -1,3 +1,5 @@
+"""The losses, checked by hand."""
+
 from __future__ import annotations
 
 import math
@@ -6,35 +8,35 @@ import pytest
 import torch
 
 from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
-from babywalk.training.stages import decisions_left
+from babywalk.training.reinforcement import decisions_left
 
 
-def test_imitation_by_hand() -> None:
-    """Scores 0, 0 and an impossible action: each possible one has probability 1/2."""
+def test_imitation_loss() -> None:
+    """Logits 0, 0 and an impossible action: each possible one has probability 1/2."""
     logits = torch.tensor([[0.0, 0.0, -torch.inf], [math.log(3), 0.0, -torch.inf]])
     loss = imitation_loss(logits, torch.tensor([1, 0]))
     assert float(loss) == pytest.approx((math.log(2) - math.log(0.75)) / 2)
 
 
-def test_returns_by_hand() -> None:
-    """Walker 0 decides three times, walker 1 once; a reward at the end is worth 0.95 ** decisions left."""
+def test_returns_are_discounted() -> None:
+    """Walker 0 decides three times, walker 1 once; a reward is discounted by 0.95 ** decisions left."""
     owner = torch.tensor([0, 1, 0, 0])
     left = decisions_left(owner)
     assert left.tolist() == [2, 0, 1, 0]
-    worth = discounted(torch.tensor([2.0, -1.0])[owner], left, 0.95)
-    assert worth.tolist() == pytest.approx([2 * 0.9025, -1, 1.9, 2])
+    returns = discounted(torch.tensor([2.0, -1.0])[owner], left, 0.95)
+    assert returns.tolist() == pytest.approx([2 * 0.9025, -1, 1.9, 2])
 
 
-def test_policy_gradient_by_hand() -> None:
+def test_policy_gradient_loss() -> None:
     log_probability = torch.tensor([-1.0, -2.0], requires_grad=True)
     loss = policy_gradient_loss(log_probability, torch.tensor([0.5, -1.0]))
     assert loss.item() == pytest.approx(-(-0.5 + 2.0) / 2)
     loss.backward()
     assert log_probability.grad is not None
-    assert log_probability.grad.tolist() == [-0.25, 0.5]  # the good action is pushed up, the bad one down
+    assert log_probability.grad.tolist() == [-0.25, 0.5]  # raises the good action, lowers the bad one
 
 
-def test_entropy_leaves_out_what_is_impossible() -> None:
+def test_entropy_ignores_impossible_actions() -> None:
     logits = torch.tensor([[0.0, 0.0, -torch.inf]], requires_grad=True)
     value = entropy(logits)
     assert value.item() == pytest.approx(math.log(2))
