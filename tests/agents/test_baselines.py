@@ -1,3 +1,5 @@
+"""Agents without learning, in corridors where their trajectories can be checked by hand."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -26,43 +28,43 @@ def corridors() -> Task:
     return task(houses, walk("a", [0, 1, 2, 3], 1, ["x", "y"]), walk("b", [3, 2], 2))
 
 
-def test_stop_stays(corridors: Task) -> None:
+def test_stop_agent_stays_at_the_start(corridors: Task) -> None:
     walked = StopAgent().walk(corridors, np.arange(3))
     assert walked.viewpoints.padded().tolist() == [[0], [0], [11]]
     assert walked.views.padded().tolist() == [[13], [13], [13]]  # heading 0.5 is nearest to 30 degrees
 
 
-def test_shortest_walks_to_the_goal(corridors: Task) -> None:
+def test_oracle_walks_the_shortest_path_to_the_goal(corridors: Task) -> None:
     walked = OracleAgent().walk(corridors, np.array([2, 0]))
     assert walked.viewpoints.padded().tolist() == [[11, 10, -1, -1], [0, 1, 2, 3]]
     assert walked.views.padded().tolist() == [[13, 18, -1, -1], [13, 12, 12, 12]]
 
 
-def test_shortest_needs_goals(corridors: Task) -> None:
+def test_oracle_needs_goals(corridors: Task) -> None:
     walks = replace(corridors.walks, has_goals=False)
-    with pytest.raises(ConfigError, match="The 'oracle' agent needs goals, and val has none"):
+    with pytest.raises(ConfigError, match="The 'oracle' agent needs goals; val has none"):
         OracleAgent().walk(replace(corridors, walks=walks), np.arange(3))
 
 
-def test_random_goes_forward_five_times_where_it_can() -> None:
-    """Three headings of twelve lead north and three south; from the others one turns right to the next."""
+def test_random_agent_moves_forward_five_times() -> None:
+    """Of twelve headings three lead north and three south; at the others the agent turns right."""
     houses = Houses.of([corridor("a", 20)])
     middle = task(houses, walk("a", [10, 11], 1, ["x"] * 200))
     walked = RandomAgent(seed=3).walk(middle, np.arange(200))
     assert set(walked.viewpoints.lengths.tolist()) == {6}
     ends = walked.viewpoints.lasts
     assert set(ends.tolist()) == {5, 15}
-    # 330, 0 and 30 degrees go north, and 240, 270 and 300 turn right to 330; the other six end in the south.
+    # 330, 0 and 30 degrees lead north, and 240, 270 and 300 turn right to 330; the other six lead south.
     assert abs((ends == 15).mean() - 0.5) < 0.12
 
 
-def test_random_gives_up_after_thirty_actions() -> None:
+def test_random_agent_stops_after_thirty_actions() -> None:
     alone = connectivity("a", [(0, 0, 0), (9, 9, 9), (9, 8, 9)], [(1, 2)])
     walked = RandomAgent().walk(task(Houses.of([alone]), walk("a", [0], 1)), np.arange(1))
     assert walked.viewpoints.padded().tolist() == [[0]]
 
 
-def test_a_random_walk_depends_on_seed_and_episode_alone(corridors: Task) -> None:
+def test_random_trajectory_depends_on_seed_and_episode_alone(corridors: Task) -> None:
     whole = RandomAgent(1).walk(corridors, np.arange(3))
     part = RandomAgent(1).walk(corridors, np.array([2]))
     assert part.viewpoints[0].tolist() == whole.viewpoints[2].tolist()
@@ -75,7 +77,7 @@ def test_a_random_walk_depends_on_seed_and_episode_alone(corridors: Task) -> Non
 
 
 @pytest.mark.real
-def test_random_on_the_real_data_is_as_published(real_dataset: Path) -> None:
+def test_random_agent_has_the_published_scores_on_real_data(real_dataset: Path) -> None:
     loaded = Dataset(real_dataset).task("r2r", "val_unseen")
     episodes = np.arange(len(loaded))
     references = loaded.paths.take(loaded.chain_of(episodes))

@@ -1,4 +1,4 @@
-"""An instruction that somebody types, followed by an untrained agent: the form of the answer."""
+"""A typed instruction, followed by an untrained agent: the form of the result, and errors."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def run(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder
 
 
-def test_the_answer_tells_where_and_why(run: Path, segmented_dollhouse: Path) -> None:
-    agent = babywalk.load(run)  # in the data that it was trained on
+def test_result_has_the_path_and_the_attention_of_every_move(run: Path, segmented_dollhouse: Path) -> None:
+    agent = babywalk.load(run)  # with the data that it was trained on
     houses = Dataset(segmented_dollhouse).houses
     start = next(iter(houses.viewpoints("dollhouse_001")))
     found = agent.follow("dollhouse_001", start, 0.0, TEXT)
@@ -59,7 +59,7 @@ def test_the_answer_tells_where_and_why(run: Path, segmented_dollhouse: Path) ->
     ) == found  # fmt: skip
 
 
-def test_from_the_command_line(
+def test_follow_on_the_command_line(
     run: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
@@ -72,7 +72,7 @@ def test_from_the_command_line(
     assert json.loads(capsys.readouterr().out)["house"] == "dollhouse_001"
 
 
-def test_what_cannot_be_followed(run: Path, segmented_dollhouse: Path) -> None:
+def test_invalid_arguments_of_follow_are_reported(run: Path, segmented_dollhouse: Path) -> None:
     agent = babywalk.load(str(run), data=str(segmented_dollhouse))
     start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
     with pytest.raises(ConfigError, match=r"House 'dollhouse_9' is not known"):
@@ -82,14 +82,14 @@ def test_what_cannot_be_followed(run: Path, segmented_dollhouse: Path) -> None:
     with pytest.raises(ConfigError, match="The instruction has no words"):
         agent.follow("dollhouse_001", start, 0.0, "   ")
     for text in ("...", "\N{HORIZONTAL ELLIPSIS} ?!"):
-        with pytest.raises(ConfigError, match=r"The instruction has no words\. Say where to go"):
+        with pytest.raises(ConfigError, match=r"The instruction has no words\. Give one such as"):
             agent.follow("dollhouse_001", start, 0.0, text)
     with pytest.raises(
-        ConfigError, match=r"The agent knows no word of the instruction: zu, den, kuehen and 1 more\. Say it"
+        ConfigError, match=r"No word .* is in the agent's vocabulary: zu, den, kuehen and 1 more\. Use words"
     ):
         agent.follow("dollhouse_001", start, 0.0, "Zu den Kuehen, zu den Schafen.")
     for heading in (math.nan, math.inf, 90, -6.3, "east", None):
-        with pytest.raises(ConfigError, match=rf"The heading {heading!r} is no angle\. Give it in radians"):
+        with pytest.raises(ConfigError, match=rf"The heading {heading!r} is not an angle in radians from"):
             agent.follow("dollhouse_001", start, heading, TEXT)  # type: ignore[arg-type]
     assert agent.follow("dollhouse_001", start, -2 * math.pi, TEXT).path[0] == start
     for given, message in (
@@ -102,7 +102,7 @@ def test_what_cannot_be_followed(run: Path, segmented_dollhouse: Path) -> None:
             agent.follow(house, viewpoint, 0.0, text)  # type: ignore[arg-type]
 
 
-def test_what_cannot_be_loaded(run: Path, tmp_path: Path) -> None:
+def test_invalid_arguments_of_load_are_reported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nobody: is neither a run nor a model"):
         babywalk.load(run / "nobody")
     with pytest.raises(ConfigError, match=r"The model None is not a path\. Give a run directory"):
@@ -116,7 +116,7 @@ def test_what_cannot_be_loaded(run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "best/imitation.safetensors"])
-def test_a_file_in_a_run_knows_its_data(
+def test_model_file_in_a_run_uses_the_data_of_the_run(
     file: str, run: Path, segmented_dollhouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert babywalk.load(run / file).dataset.folder == segmented_dollhouse.resolve()
@@ -124,18 +124,18 @@ def test_a_file_in_a_run_knows_its_data(
     assert babywalk.load(Path(file).name).dataset.folder == segmented_dollhouse.resolve()
 
 
-def test_other_features_are_told_by_the_widths_that_users_know(run: Path, segmented_dollhouse: Path) -> None:
+def test_features_of_another_size_are_refused(run: Path, segmented_dollhouse: Path) -> None:
     model = load_model(run)
     width = model.view_width - ORIENTATION
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as error:
         LearnedAgent(replace(model, features="none"), Dataset(segmented_dollhouse))
-    assert str(told.value) == (
-        f"The model was trained on features 'none' of {width} numbers per view; those of "
-        f"{segmented_dollhouse} have 0. Name the data that it was trained on, or train an agent on these."
+    assert str(error.value) == (
+        f"The model was trained on features 'none' of size {width} per view; those of "
+        f"{segmented_dollhouse} have size 0. Use the data that it was trained on, or train an agent on these."
     )
 
 
-def test_what_is_not_understood_is_told(
+def test_unknown_and_ignored_words_are_reported(
     run: Path, segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     agent = babywalk.load(run)
@@ -149,12 +149,12 @@ def test_what_is_not_understood_is_told(
     assert found.unknown == ("zebras", "gnus")
     assert found.unread == (("past", "zebras", "zebras", "gnus", "!"),)
     assert main(["follow", str(run), "--house", "dollhouse_001", "--viewpoint", start, text]) == 0
-    told = capsys.readouterr().out
-    assert "Step 1 is too long: its last 5 words are ignored.\n" in told
-    assert "Words not in the vocabulary: zebras, gnus.\n" in told
+    output = capsys.readouterr().out
+    assert "Step 1 is too long: its last 5 words are ignored.\n" in output
+    assert "Words not in the vocabulary: zebras, gnus.\n" in output
 
 
-def test_a_heading_on_the_command_line_is_in_degrees(
+def test_heading_on_the_command_line_is_in_degrees(
     run: Path, segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
@@ -171,10 +171,8 @@ def test_a_heading_on_the_command_line_is_in_degrees(
         )
 
 
-def test_who_reads_a_whole_instruction_has_as_much_room_as_in_its_task(
-    segmented_dollhouse: Path, tmp_path: Path
-) -> None:
-    """R4R joins two walks, so its reader has twice the words and moves; a longer text gets more."""
+def test_limits_of_whole_instructions_follow_the_task(segmented_dollhouse: Path, tmp_path: Path) -> None:
+    """R4R joins two paths, so the limits are doubled; for a longer text they are higher."""
     settings = {
         "imitation": {"iterations": 1, "batch": 4},
         "validate_on": "val_seen:4",
@@ -184,7 +182,7 @@ def test_who_reads_a_whole_instruction_has_as_much_room_as_in_its_task(
     train_agent("seq2seq", segmented_dollhouse, tmp_path / "run", preset="tiny", settings=settings)
     agent = babywalk.load(tmp_path / "run")
     start = next(iter(Dataset(segmented_dollhouse).houses.viewpoints("dollhouse_001")))
-    for words, room in ((5, 2), (15, 2), (35, 4)):
+    for words, scale in ((5, 2), (15, 2), (35, 4)):
         found = agent.follow("dollhouse_001", start, 0.0, " ".join(["walk"] * words))
         assert len(found.moves[0].words) == words
-        assert len(found.moves) <= 3 * room
+        assert len(found.moves) <= 3 * scale

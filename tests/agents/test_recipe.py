@@ -1,4 +1,4 @@
-"""Recipe files: what they may say, and what wins over what."""
+"""Recipe files: what they contain, and which settings override which."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from babywalk.agents.presets import PRESETS
 from babywalk.agents.recipe import Recipe, read_recipe
 from babywalk.cli import main
 from babywalk.common.errors import ConfigError
+from babywalk.training.presets import PRESETS
 
 RECIPE = """
 agent = "seq2seq"
@@ -37,7 +37,7 @@ def recipe(tmp_path: Path) -> Path:
     return file
 
 
-def test_what_is_said_later_wins(recipe: Path) -> None:
+def test_later_settings_override_earlier_ones(recipe: Path) -> None:
     config = read_recipe(recipe).config(over={"imitation": {"batch": 7}})
     assert config.imitation.learning_rate == PRESETS["tiny"]["imitation"]["learning_rate"]  # the preset's
     assert config.policy.steps == "whole"  # the agent's
@@ -47,14 +47,14 @@ def test_what_is_said_later_wins(recipe: Path) -> None:
     assert config.imitation.batch == 7  # the command line's, over the recipe's 6
 
 
-def test_another_preset_may_be_asked_for(recipe: Path) -> None:
+def test_preset_of_a_recipe_can_be_replaced(recipe: Path) -> None:
     config = read_recipe(recipe).config(preset="small")
     assert config.imitation.learning_rate == PRESETS["small"]["imitation"]["learning_rate"]
     assert config.imitation.batch == 6
 
 
-def test_settings_are_checked_with_the_preset_they_build_on(tmp_path: Path) -> None:
-    """Two batches are too few for the four lectures of the paper, and enough for the two of this preset."""
+def test_settings_are_checked_together_with_their_preset(tmp_path: Path) -> None:
+    """Two batch sizes are enough for the two lectures of `tiny`, but not for the four of `paper`."""
     file = tmp_path / "r.toml"
     file.write_text('agent = "babywalk"\npreset = "tiny"\n[reinforce]\nbatches = [5, 6]\n')
     assert read_recipe(file).config().reinforce.batches == (5, 6)
@@ -62,7 +62,7 @@ def test_settings_are_checked_with_the_preset_they_build_on(tmp_path: Path) -> N
         read_recipe(file).config(preset="paper")
 
 
-def test_an_agent_by_its_name_is_a_recipe_too() -> None:
+def test_agent_name_alone_is_a_recipe() -> None:
     assert Recipe("seq2seq").config().policy.hidden == PRESETS["small"]["policy"]["hidden"]
     assert Recipe("seq2seq", settings={"seed": 3}).config().seed == 3
 
@@ -81,20 +81,20 @@ def test_an_agent_by_its_name_is_a_recipe_too() -> None:
         ("agent = 'babywalk'\nseed = 'one'", "seed = 'one' should be a whole number."),
     ],
 )
-def test_a_mistake_is_one_sentence_that_names_the_file(
+def test_error_in_a_recipe_is_one_line_that_names_the_file(
     dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
     file, run = tmp_path / "bad.toml", tmp_path / "run"
     file.write_text(text)
     assert main(["train", "--config", str(file), "--data", str(dollhouse), "--run", str(run)]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"babywalk: {file}: ")
-    assert message in told
-    assert told.count("\n") == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"babywalk: {file}: ")
+    assert message in error
+    assert error.count("\n") == 1
     assert not run.exists()
 
 
-def test_agent_and_recipe_must_agree_and_one_must_be_there(
+def test_agent_and_recipe_must_agree_and_one_must_be_given(
     recipe: Path, dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rest = ["--data", str(dollhouse), "--run", str(tmp_path / "run")]
@@ -103,10 +103,10 @@ def test_agent_and_recipe_must_agree_and_one_must_be_there(
     assert main(["train", *rest]) == 2
     assert "Say which agent to train, one of babywalk, seq2seq" in capsys.readouterr().err
     assert main(["train", "--config", str(tmp_path / "none.toml"), *rest]) == 2
-    assert "none.toml: there is no such file." in capsys.readouterr().err
+    assert "none.toml: file not found." in capsys.readouterr().err
 
 
-def test_a_run_by_a_recipe(
+def test_run_keeps_the_settings_of_its_recipe(
     recipe: Path, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
@@ -120,22 +120,22 @@ def test_a_run_by_a_recipe(
     assert json.loads((run / "config.json").read_text()) == kept
     capsys.readouterr()
     assert main(command) == 2
-    assert "holds a run already" in capsys.readouterr().err
+    assert "already contains a run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "file", sorted((Path(__file__).parents[2] / "recipes").glob("*/*.toml")), ids=lambda file: file.stem
 )
-def test_the_recipes_of_the_project_can_be_read(file: Path) -> None:
+def test_recipes_of_the_project_fit_their_names(file: Path) -> None:
     config = read_recipe(file).config()
     assert config.task == file.stem.rpartition("-")[2]
     assert ("coground" in file.stem) == (config.policy.decoder == "coground")
     assert ("blind" in file.stem) == (config.features == "none")
     assert ("lookahead" in file.stem) == config.features.endswith("+lookahead")
     assert (config.policy.steps == "whole") == file.stem.startswith("seq2seq")
-    nothing_kept = {"memoryless", "seq2seq"} & set(file.stem.split("-"))
-    assert (config.policy.memory == "none") == bool(nothing_kept)
+    memoryless = {"memoryless", "seq2seq"} & set(file.stem.split("-"))
+    assert (config.policy.memory == "none") == bool(memoryless)
     assert bool(config.reinforce.lectures) == bool({"lectures", "rl"} & set(file.stem.split("-")))
-    # What it begins from is what another recipe ends with; a number at the end is another seed.
-    for run in filter(None, config.begin_from.split(",")):
+    # The initial model is the result of another recipe; a number at its end is another seed.
+    for run in filter(None, config.init_from.split(",")):
         assert file.with_name(f"{re.sub(r'-[0-9]+$', '', Path(run).name)}.toml").is_file()
