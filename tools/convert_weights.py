@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from babywalk.common.errors import DataError
 from babywalk.common.weights import read_tensors, write_tensors
 from babywalk.modules.model import FORMAT
 
@@ -60,7 +61,13 @@ def main() -> None:
     parser.add_argument("old", type=Path, help="a model.safetensors of format 1")
     parser.add_argument("new", type=Path, help="where to write it; may be the same file")
     options = parser.parse_args()
-    tensors, about = read_tensors(options.old, OLD_FORMAT)
+    try:
+        tensors, about = read_tensors(options.old)
+    except DataError as error:
+        parser.exit(2, f"{error}\n")
+    found = about.get("format") if isinstance(about, dict) else None
+    if found != OLD_FORMAT:
+        parser.exit(2, f"{options.old}: has the format {found!r}; this tool converts {OLD_FORMAT!r} only.\n")
     write_tensors(options.new, {weight_name(name): tensor for name, tensor in tensors.items()}, header(about))
     print(f"{options.new}: {len(tensors)} weights.")
 
