@@ -1,4 +1,4 @@
-"""Small houses and walks for tests, with positions one can compute by hand."""
+"""Small houses and walks for tests, with positions that can be computed by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from babywalk.episodes.walks import Walks
 def connectivity(
     scan: str, positions: Sequence[Sequence[float]], edges: Iterable[tuple[int, int]], *, prefix: str = ""
 ) -> Connectivity:
-    """A house whose viewpoints are named "<prefix>0", "<prefix>1", ...; one sees where one can walk."""
+    """A house with viewpoints "<prefix>0", "<prefix>1", ...; neighbours see each other."""
     count = len(positions)
     walkable = np.zeros((count, count), dtype=bool)
     for a, b in edges:
@@ -32,7 +32,7 @@ def connectivity(
 
 
 def corridor(scan: str, length: int, *, spacing: float = 2.0, prefix: str = "") -> Connectivity:
-    """Viewpoints in a row along +y, each joined to the next."""
+    """Viewpoints in a row along +y, each connected to the next."""
     return connectivity(
         scan,
         [(0.0, spacing * number, 1.5) for number in range(length)],
@@ -44,7 +44,7 @@ def corridor(scan: str, length: int, *, spacing: float = 2.0, prefix: str = "") 
 def walk(
     scan: str, path: Sequence[int], path_id: int, texts: Sequence[str] = ("Go on.",), *, prefix: str = ""
 ) -> Walk:
-    """A described walk over numbered viewpoints."""
+    """A walk along numbered viewpoints."""
     return Walk(
         scan=scan,
         path_id=path_id,
@@ -56,5 +56,5 @@ def walk(
 
 
 def placed(houses: Houses, *walks: Walk) -> Walks:
-    """Walks in their houses."""
+    """Walks in the global index of houses."""
     return Walks.of(walks, houses, source=Path("walks.json"))

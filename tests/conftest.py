@@ -1,4 +1,4 @@
-"""What the tests share: the real data where it is to be had, and a small built-in data set."""
+"""Shared fixtures: the real data, where available, and a small built-in data set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-_PATIENCE = 300  # seconds one worker waits for another to finish what both need
+_TIMEOUT = 300  # seconds to wait for another worker to make a shared folder
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +21,13 @@ def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = os.environ.get("BABYWALK_REAL_DATA")
     archives = Path(given) if given else CHECKOUT.parent / "shared" / "data"
     if not archives.is_dir():
-        pytest.skip(f"there is no real data: {archives} is not a folder; BABYWALK_REAL_DATA can name another")
+        pytest.skip(f"no real data: {archives} is not a folder; set BABYWALK_REAL_DATA to another")
     return once(tmp_path_factory, "real", lambda folder: _unpack(archives, folder))
 
 
 @pytest.fixture(scope="session")
 def real_dataset(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real houses and walks as a data directory with all tasks built; not to be changed."""
+    """The real houses and walks as a data directory with all tasks built; read-only."""
 
     def make(folder: Path) -> None:
         from babywalk.commands.data import build_tasks
@@ -42,7 +42,7 @@ def real_dataset(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture(scope="session")
 def dollhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small built-in data directory; not to be changed."""
+    """A small built-in data directory; read-only."""
 
     def make(folder: Path) -> None:
         from babywalk.assets.dollhouse import DollhouseConfig
@@ -55,7 +55,7 @@ def dollhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def segmented_dollhouse(dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small built-in data with its instructions cut into Baby-Steps; not to be changed."""
+    """The small built-in data with segmented instructions; read-only."""
 
     def make(folder: Path) -> None:
         from babywalk.commands.segment import segment_data
@@ -68,7 +68,7 @@ def segmented_dollhouse(dollhouse: Path, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def aligned_dollhouse(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The segmented data with val_seen's Baby-Steps aligned, by the quickest method; not to be changed."""
+    """The segmented data with the Baby-Steps of val_seen aligned by the fastest method; read-only."""
 
     def make(folder: Path) -> None:
         from babywalk.commands.align import align_data
@@ -80,14 +80,14 @@ def aligned_dollhouse(segmented_dollhouse: Path, tmp_path_factory: pytest.TempPa
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder made by the first test worker that needs it, and shared by all workers of the run."""
+    """A folder made by the first test worker that needs it and shared by all workers of the run."""
     base = factory.getbasetemp()
     root = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     folder, claim = root / name, root / f"{name}.claim"
     try:
         claim.mkdir()
     except FileExistsError:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while not folder.is_dir():
             if time.monotonic() > deadline:
                 pytest.fail(f"another worker did not finish making {name}")

@@ -19,6 +19,21 @@ from babywalk.common.errors import DataError
 from babywalk.common.files import atomic_folder, read_json, sha256, write_json
 from babywalk.common.progress import progress
 
+# The folders of a data directory. A built task is a component <task>/<split>.
+CONNECTIVITY = "connectivity"  # <scan>_connectivity.json
+WALKS = "r2r"  # R2R_<split>.json
+FEATURES = "features"  # one component per source of view features
+WORD_VECTORS = "glove"  # vocab.txt, vectors.npy
+FINE_GRAINED = "fine_grained"  # FGR2R_<split>.json: sub-instructions and their parts of the path
+SENTENCES = "sentences"  # sentences/<split>: the tagged sentences of a split
+BABYSTEPS = "babysteps"  # babysteps/<task>/<split>: Baby-Steps and where on the path they end
+LANDMARKS = "landmarks"  # the landmark classifier
+ALIGNER = "aligner"  # the alignment model
+SPEAKER = "speaker"  # the speaker model
+PLANS = "plans"  # <scan>.json: floor plans of built-in houses, for figures
+RAW = "raw"  # the raw files of a built-in data set
+CACHE = "cache"  # derived files that may be deleted at any time; not in a manifest
+
 MANIFEST = "manifest.json"
 
 
@@ -137,19 +152,3 @@ def _problem(file: Path, entry: dict[str, Any]) -> str | None:
     if sha256(file) != entry["sha256"]:
         return "does not match its SHA-256"
     return None
-
-
-CONNECTIVITY = "connectivity"  # <scan>_connectivity.json
-WALKS = "r2r"  # R2R_<split>.json
-FEATURES = "features"  # one component per source of view features
-WORD_VECTORS = "glove"  # vocab.txt, vectors.npy
-FINE_GRAINED = "fine_grained"  # FGR2R_<split>.json: sub-instructions and their parts of the path
-SENTENCES = "sentences"  # sentences/<split>: the tagged sentences of a split
-BABYSTEPS = "babysteps"  # babysteps/<task>/<split>: Baby-Steps and where on the path they end
-LANDMARKS = "landmarks"  # the landmark classifier
-ALIGNER = "aligner"  # the alignment model
-SPEAKER = "speaker"  # the speaker model
-PLANS = "plans"  # <scan>.json: floor plans of built-in houses, for figures
-RAW = "raw"  # the raw files of a built-in data set
-CACHE = "cache"  # derived files that may be deleted at any time; not in a manifest
-# A built task is a component <task>/<split>.

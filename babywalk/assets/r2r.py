@@ -17,6 +17,8 @@ from babywalk.assets.records import Record, records
 from babywalk.common.errors import DataError, shortlist
 from babywalk.common.files import read_json, write_json
 
+SPLITS = ("train", "val_seen", "val_unseen", "test")
+
 
 @dataclass(frozen=True, slots=True)
 class Walk:

@@ -34,6 +34,7 @@ from babywalk.common.errors import ConfigError, DataError, shortlist, unknown
 
 BLIND = "none"
 LOOKAHEAD = "lookahead"
+PRECISIONS = ("float16", "float32")
 
 Index = NDArray[np.integer[Any]]
 
@@ -186,9 +187,6 @@ def _blocks(data: Path, wanted: str, houses: Houses) -> Iterator[tuple[Source, s
 
 def _known(data: Path) -> str:
     return ", ".join([*sources(data), LOOKAHEAD])
-
-
-PRECISIONS = ("float16", "float32")
 
 
 def convert_panoramas(

@@ -32,6 +32,9 @@ NOWHERE = -1  # in place of a viewpoint: there is none
 
 Index = NDArray[np.integer[Any]]
 
+_VERSION = "2"  # increment when the meaning of a table of Houses changes
+_TABLES = ("first", "positions", "neighbours", "distances", "next_step", "visible")
+
 
 def geodesics(
     positions: NDArray[np.float64],  # (N, 3)
@@ -172,10 +175,6 @@ def _neighbours(house: Connectivity, degree: int, offset: int) -> NDArray[np.int
 def _check(house: Connectivity) -> None:
     if not house.viewpoints:
         raise DataError(f"House {house.scan!r} has no included viewpoint; remove its file.")
-
-
-_VERSION = "2"  # increment when the meaning of a table of Houses changes
-_TABLES = ("first", "positions", "neighbours", "distances", "next_step", "visible")
 
 
 def load_houses(folder: Path, cache: Path | None = None) -> Houses:

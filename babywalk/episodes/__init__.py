@@ -1,1 +1,1 @@
-"""Tasks: described walks of 2, 4, 6 and 8 rooms, and the words they use."""
+"""Tasks: R2R, and R4R, R6R and R8R by joining its walks; data directories, vocabulary and statistics."""

@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.data_directory import WALKS, component, details, read_manifest
-from babywalk.assets.r2r import Walk, r2r_file, write_walks
+from babywalk.assets.r2r import SPLITS, Walk, r2r_file, write_walks
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError
 from babywalk.common.ragged import Ragged
 from babywalk.common.seeding import generator
-from babywalk.episodes.dataset import SPLITS, Dataset
+from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.walks import Walks
 
 EDGES = (4, 6)  # minimum and maximum
 MIN_METRES = 5.0
+_FIRST_PATH_ID = 1_000_000  # of augmented walks; R2R has no ids this high
 
 
 def sample_paths(
@@ -70,9 +71,6 @@ def _r2r_like_paths(houses: Houses, house: int) -> Iterator[list[int]]:
     edges = (table != goal[:, None]).sum(axis=1)
     for row in np.flatnonzero((edges >= EDGES[0]) & (edges <= EDGES[1])):
         yield table[row, : edges[row] + 1].tolist()
-
-
-_FIRST_PATH_ID = 1_000_000  # of augmented walks; R2R has no ids this high
 
 
 def check_split(dataset: Dataset, name: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from babywalk.assets.data_directory import CACHE, CONNECTIVITY, WALKS, WORD_VECTORS, component, details
 from babywalk.assets.glove import WordVectors, read_glove
-from babywalk.assets.r2r import r2r_file
+from babywalk.assets.r2r import SPLITS, r2r_file
 from babywalk.buildings.houses import Houses, load_houses
 from babywalk.common.errors import ConfigError, DataError, unknown
 from babywalk.common.files import sha256
@@ -18,8 +18,6 @@ from babywalk.episodes.joining import TASKS, join_rule
 from babywalk.episodes.task import Task, join_task
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.episodes.walks import Walks, load_walks
-
-SPLITS = ("train", "val_seen", "val_unseen", "test")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,9 @@ class Dataset:
     def splits(self) -> tuple[str, ...]:
         """The splits with walks: train, val_seen, val_unseen, test, then others by name."""
         found = {file.stem.removeprefix("R2R_") for file in (self.folder / WALKS).glob("R2R_*.json")}
-        return tuple(sorted(found, key=lambda split: (SPLITS.index(split) if split in SPLITS else 9, split)))
+        return tuple(
+            sorted(found, key=lambda split: (SPLITS.index(split) if split in SPLITS else len(SPLITS), split))
+        )
 
     def walks(self, split: str) -> Walks:
         """The walks of a split."""

@@ -86,8 +86,3 @@ class EncodedTexts:
 
     tokens: Ragged
     unknown_counts: Counter[str]
-
-    @property
-    def unknown_share(self) -> float:
-        """The share of unknown words."""
-        return self.unknown_counts.total() / max(1, len(self.tokens.values))

@@ -21,7 +21,6 @@ def test_unknown_words_are_counted() -> None:
     assert encoded.tokens[0].tolist() == [word_ids["go"], 1, word_ids["the"], 1, word_ids["."]]
     assert encoded.tokens.lengths.tolist() == [5, 0, 1]
     assert encoded.unknown_counts == {"zoo": 2, "to": 1}
-    assert encoded.unknown_share == 0.5
 
 
 @given(st.lists(st.text(max_size=30), max_size=5))

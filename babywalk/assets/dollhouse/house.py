@@ -27,7 +27,11 @@ from babywalk.assets.dollhouse.geometry import Bools, Floats, Point, Rect, corne
 from babywalk.common.seeding import generator
 
 CAMERA_HEIGHT = 1.5  # metres above the floor
+LANDING = 2  # the level of the stairs' landing; 0 and 1 are the storeys
 _MIN_VIEWPOINTS, _MAX_VIEWPOINTS = 45, 80
+_MAX_EDGE = 3.0  # metres between neighbours, except on stairs
+_SPREAD = 1.5  # metres at least between viewpoints of a room that are not at a door
+_BODY = 0.15  # half the width of a walker, metres
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,12 +106,6 @@ def _edges(plan: FloorPlan, spots: list[Spot], unobstructed: Bools) -> dict[int,
         ).reshape(-1, 4)
         for storey in range(plan.storeys)
     }
-
-
-LANDING = 2  # the level of the stairs' landing; 0 and 1 are the storeys
-_MAX_EDGE = 3.0  # metres between neighbours, except on stairs
-_SPREAD = 1.5  # metres at least between viewpoints of a room that are not at a door
-_BODY = 0.15  # half the width of a walker, metres
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ vector, in this order:
 - the rooms behind the doors in view;
 - doors by kind, and stairs up and down;
 - furniture by kind;
-- colours, separately for seats, surfaces, soft things and other things (doors are other things);
+- colours, separately for each family of furniture (doors belong to the family "thing");
 - materials;
 - openness: the distance to the nearest wall.
 
@@ -56,6 +56,10 @@ _FAMILY = {kind.name: kind.family for kind in KINDS}
 _HALF_WIDE, _HALF_HIGH = np.radians(22.5), np.radians(30.0)  # radians, half the field of view
 _EMBEDDING_SEED = 2020  # of the random matrix; never changes
 _IN_ROOM = 0.5
+NEAR = 3.0  # metres within which objects are boxed
+_FOCAL = HEIGHT / 2 / np.tan(np.radians(30.0))  # pixels, for a vertical field of view of 60 degrees
+_MIN_SIDE = 8  # pixels, the smallest width and height of a box
+_GRID = np.stack(np.meshgrid(*[np.linspace(0, 1, 4)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
 
 
 def semantics(house: DollHouse, visibility: Visibility) -> Floats:
@@ -133,12 +137,6 @@ def _openness(visibility: Visibility) -> Floats:
     index = (np.arange(HEADINGS)[:, None] * per_view + spread) % rays
     depths: Floats = visibility.openness[:, index].mean(axis=2) / FAR
     return depths
-
-
-NEAR = 3.0  # metres within which objects are boxed
-_FOCAL = HEIGHT / 2 / np.tan(np.radians(30.0))  # pixels, for a vertical field of view of 60 degrees
-_MIN_SIDE = 8  # pixels, the smallest width and height of a box
-_GRID = np.stack(np.meshgrid(*[np.linspace(0, 1, 4)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
 
 
 def boxes_at(house: DollHouse, visibility: Visibility, viewpoint: int) -> ViewpointObjects:

@@ -22,13 +22,17 @@ EDGES = (4, 5, 6)
 _POOL = 0.62  # end points per path
 _SMALLEST_POOL = 10
 _ONE_ROOM = 0.1  # weight of a path within one room, relative to one that leaves it
+_BEND = np.radians(50.0)  # a larger turn starts a new leg
+
+LegKind = Literal["inside", "door", "up", "down"]
+Turn = Literal["straight", "slight", "turn", "sharp", "around"]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """A shortest path between two viewpoints, and the heading at its start."""
 
-    nodes: tuple[int, ...]  # numbers of viewpoints
+    nodes: tuple[int, ...]  # indices of viewpoints
     heading: float
     length: float  # metres
 
@@ -76,11 +80,6 @@ def _first_heading(house: DollHouse, nodes: tuple[int, ...], rng: np.random.Gene
     ahead = heading(house.positions[nodes[0]], house.positions[nodes[1]])
     spread = rng.normal(0.0, 0.3) if rng.random() < 0.5 else rng.uniform(-np.pi, np.pi)
     return round(float((ahead + spread) % (2 * np.pi)), 3) % round(2 * np.pi, 3)
-
-
-LegKind = Literal["inside", "door", "up", "down"]
-Turn = Literal["straight", "slight", "turn", "sharp", "around"]
-_BEND = np.radians(50.0)  # a larger turn starts a new leg
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from babywalk.assets.dollhouse.rendering import boxes_at, embed, semantics
 from babywalk.assets.dollhouse.routes import Route, draw_paths
 from babywalk.assets.dollhouse.visibility import Visibility, compute_visibility
 from babywalk.assets.fine_grained import FineGrainedWalk, fine_grained_file, write_fine_grained
-from babywalk.assets.r2r import Walk, r2r_file, write_walks
+from babywalk.assets.r2r import SPLITS, Walk, r2r_file, write_walks
 from babywalk.assets.rooms import write_rooms
 from babywalk.assets.view_features import Panorama, write_view_features
 from babywalk.common.errors import ConfigError
@@ -35,7 +35,6 @@ from babywalk.common.files import write_json
 from babywalk.common.progress import progress
 from babywalk.common.seeding import generator
 
-SPLITS = ("train", "val_seen", "val_unseen", "test")
 _UNSEEN_SHARE = 0.2  # of the houses
 
 

@@ -36,34 +36,8 @@ _EXCEPTIONS = {
     "upstairs": "upstairs",
 }
 
-
-def singular(word: str) -> str:
-    """The singular of a lower-case English noun, by simple rules and a table of exceptions."""
-    if word in _EXCEPTIONS:
-        return _EXCEPTIONS[word]
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return word.removesuffix("ies") + "y"
-    if word.endswith(("ches", "shes", "sses", "xes")):
-        return word.removesuffix("es")
-    return word.removesuffix("s")
-
-
-def words_of(name: str) -> tuple[str, ...]:
-    """The distinct words of an object's name, in order, without digits, single letters and stop words."""
-    pieces = re.split(r"[\s/\\,_-]+", name.lower())
-    # Other characters are typing errors: "c;lothes", "toaster?".
-    words = (singular(re.sub(r"[^a-z]", "", piece)) for piece in pieces)
-    return tuple(dict.fromkeys(word for word in words if len(word) > 1 and word not in _STOP_WORDS))
-
-
-def frequent(names: Iterable[str], limit: int) -> tuple[str, ...]:
-    """The `limit` most frequent words of the names, most frequent first, ties in alphabetical order."""
-    counts = Counter(word for name in names for word in words_of(name))
-    return tuple(sorted(counts, key=lambda word: (-counts[word], word))[:limit])
-
-
+# The classes 1 to 40 of Matterport3D's `mpcat40`, in order. The classes 0 (`void`) and 41 (`unlabeled`) mean
+# unknown and are not groups.
 GROUPS = (
     "wall",
     "floor",
@@ -106,3 +80,30 @@ GROUPS = (
     "objects",
     "misc",
 )
+
+
+def singular(word: str) -> str:
+    """The singular of a lower-case English noun, by simple rules and a table of exceptions."""
+    if word in _EXCEPTIONS:
+        return _EXCEPTIONS[word]
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return word.removesuffix("ies") + "y"
+    if word.endswith(("ches", "shes", "sses", "xes")):
+        return word.removesuffix("es")
+    return word.removesuffix("s")
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The distinct words of an object's name, in order, without digits, single letters and stop words."""
+    pieces = re.split(r"[\s/\\,_-]+", name.lower())
+    # Other characters are typing errors: "c;lothes", "toaster?".
+    words = (singular(re.sub(r"[^a-z]", "", piece)) for piece in pieces)
+    return tuple(dict.fromkeys(word for word in words if len(word) > 1 and word not in _STOP_WORDS))
+
+
+def frequent(names: Iterable[str], limit: int) -> tuple[str, ...]:
+    """The `limit` most frequent words of the names, most frequent first, ties in alphabetical order."""
+    counts = Counter(word for name in names for word in words_of(name))
+    return tuple(sorted(counts, key=lambda word: (-counts[word], word))[:limit])

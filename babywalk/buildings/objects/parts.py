@@ -18,6 +18,13 @@ from babywalk.buildings.panorama import COLUMNS, ROWS, STEP, VIEWS, direction, n
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Integers, Ragged, starts
 
+MAX_DISTANT = 12.0  # metres; a chair at this distance covers 1/400 of a view
+_ROOM_DECAY = 5.0  # metres over which the value of a visible room falls to 1/e
+_MAX_DISTANCE = 10.0  # metres; distances are divided by it and clipped to 1
+
+_COLUMNS = ("walk", "next", "up", "down", "straight", "sight")
+_WALK, _NEXT, _UP, _DOWN, _STRAIGHT, _SIGHT = range(len(_COLUMNS))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
@@ -74,9 +81,6 @@ def visible_pairs(houses: Houses) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return viewer, pairs - houses.row[viewer]
 
 
-MAX_DISTANT = 12.0  # metres; a chair at this distance covers 1/400 of a view
-
-
 def distant_objects(
     houses: Houses, rays: ObjectRays, placed: PlacedObjects, *, of: Ragged, columns: int
 ) -> NDArray[np.float16]:
@@ -109,9 +113,6 @@ def viewers(
     distance = np.linalg.norm(placed.positions[seen] - houses.positions[viewer], axis=1)
     kept = (placed.reach[seen] < distance) & (distance <= MAX_DISTANT)
     return viewer[kept], seen[kept]
-
-
-_ROOM_DECAY = 5.0  # metres over which the value of a visible room falls to 1/e
 
 
 def room_part(houses: Houses, rooms: Mapping[tuple[str, str], int]) -> Part:
@@ -150,12 +151,6 @@ def room_part(houses: Houses, rooms: Mapping[tuple[str, str], int]) -> Part:
         columns=tuple(f"{what} {number}" for what in ("room", "sees room") for number in range(1, count + 1)),
         values=values,
     )
-
-
-_MAX_DISTANCE = 10.0  # metres; distances are divided by it and clipped to 1
-
-_COLUMNS = ("walk", "next", "up", "down", "straight", "sight")
-_WALK, _NEXT, _UP, _DOWN, _STRAIGHT, _SIGHT = range(len(_COLUMNS))
 
 
 def openness_part(houses: Houses) -> Part:

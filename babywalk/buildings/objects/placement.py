@@ -20,6 +20,29 @@ from babywalk.common.errors import DataError
 from babywalk.common.progress import progress
 from babywalk.common.ragged import Integers
 
+FOCAL = HEIGHT / 2 / np.tan(np.pi / 6)  # pixels
+PIXELS = WIDTH * HEIGHT
+
+# (36, 3, 3) the camera axes of each view as unit vectors in house coordinates: right, up and forward.
+AXES: NDArray[np.float64] = np.stack(
+    [
+        unit(VIEW_HEADINGS + np.pi / 2, np.zeros_like(VIEW_HEADINGS)),
+        unit(VIEW_HEADINGS, VIEW_ELEVATIONS + np.pi / 2),
+        unit(VIEW_HEADINGS, VIEW_ELEVATIONS),
+    ],
+    axis=1,
+)
+
+# Metres. Boxed objects are close: where rays intersect well, they do so at 1.6 m from the camera (median;
+# 90 % between 0.9 and 2.0 m). An object with a single ray is placed at this distance, which is more accurate
+# than a distance from the typical size of objects of that name (median error 14 % against 17 % and more).
+# Placing an object by one of its rays instead of all changes its direction from afar by 2 degrees (median).
+TYPICAL_DISTANCE = 1.6
+
+# The weight of the distance term. It regularises nearly parallel rays, and changes the directions of held-out
+# rays by at most a tenth of a degree (median) where rays intersect well.
+_DISTANCE_WEIGHT = 0.01
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxTable:
@@ -83,20 +106,6 @@ def _viewpoint(houses: Houses, place: ViewpointObjects) -> int:
     return viewpoints[place.viewpoint]
 
 
-FOCAL = HEIGHT / 2 / np.tan(np.pi / 6)  # pixels
-PIXELS = WIDTH * HEIGHT
-
-# (36, 3, 3) the camera axes of each view as unit vectors in house coordinates: right, up and forward.
-AXES: NDArray[np.float64] = np.stack(
-    [
-        unit(VIEW_HEADINGS + np.pi / 2, np.zeros_like(VIEW_HEADINGS)),
-        unit(VIEW_HEADINGS, VIEW_ELEVATIONS + np.pi / 2),
-        unit(VIEW_HEADINGS, VIEW_ELEVATIONS),
-    ],
-    axis=1,
-)
-
-
 def pixel_rays(
     views: Integers,  # (B,)
     x: Floats,  # (B,) pixels from the left
@@ -107,17 +116,6 @@ def pixel_rays(
     length = np.linalg.norm(image, axis=1)
     ray: NDArray[np.float64] = np.einsum("bi,bij->bj", image / length[:, None], AXES[views])
     return ray, FOCAL / length
-
-
-# Metres. Boxed objects are close: where rays intersect well, they do so at 1.6 m from the camera (median;
-# 90 % between 0.9 and 2.0 m). An object with a single ray is placed at this distance, which is more accurate
-# than a distance from the typical size of objects of that name (median error 14 % against 17 % and more).
-# Placing an object by one of its rays instead of all changes its direction from afar by 2 degrees (median).
-TYPICAL_DISTANCE = 1.6
-
-# The weight of the distance term. It regularises nearly parallel rays, and changes the directions of held-out
-# rays by at most a tenth of a degree (median) where rays intersect well.
-_DISTANCE_WEIGHT = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
