@@ -109,6 +109,8 @@ def test_invalid_arguments_of_load_are_reported(run: Path, tmp_path: Path) -> No
         babywalk.load(None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"The data 3 are not a path\. Give a data directory"):
         babywalk.load(run, 3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="Device 'gpu' is not known"):
+        babywalk.load(run, device="gpu")
     alone = tmp_path / "model.safetensors"
     shutil.copy(run / "model.safetensors", alone)
     with pytest.raises(ConfigError, match="does not name the data it was trained on"):

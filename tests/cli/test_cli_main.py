@@ -208,3 +208,24 @@ def test_a_folder_as_output_file_is_an_error(
 ) -> None:
     assert run("data", "export", "r2r", "--data", dollhouse, "--split", "val_seen", tmp_path) == 2
     assert f"{tmp_path}: is a folder. Give the name of a file." in capsys.readouterr().err
+
+
+def test_only_a_process_of_its_own_is_configured(
+    dollhouse: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    requests: list[int | None] = []
+    monkeypatch.setattr(
+        "babywalk.cli.choose_threads", lambda count: requests.append(count) or "2 cores are busy."
+    )
+    monkeypatch.setattr("babywalk.cli.retain_freed_memory", lambda: True)
+    arguments = ["evaluate", "stop", "--data", str(dollhouse), "--split", "val_seen:3"]
+    assert main(arguments) == 0
+    assert requests == []
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "argv", ["babywalk", *arguments])
+    assert main() == 0
+    assert requests == [None]
+    assert capsys.readouterr().err == "2 cores are busy.\n"
+    monkeypatch.setattr(sys, "argv", ["babywalk", "data", "stats", "--data", str(dollhouse)])
+    assert main() == 0
+    assert requests == [None]  # it does not use torch
