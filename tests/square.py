@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from builders import connectivity, placed, walk
-from torch import Tensor, nn
+from torch import Tensor
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.ragged import Ragged
@@ -88,8 +88,9 @@ def square_model(observer: Observer, *, columns: tuple[str, ...] = (), **options
 def with_large_weights(network: Network) -> Network:
     """The network with weights that are not small: nearly uniform attention would hide errors."""
     torch.manual_seed(5)
-    for weight in network.parameters():
-        nn.init.normal_(weight, std=0.4)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight += 0.4 * torch.randn_like(weight)
     return network.eval()
 
 

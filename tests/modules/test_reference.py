@@ -215,10 +215,11 @@ def test_trajectory_encodings_are_those_of_the_equations(kernels: str, gradients
 
 
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("memory", SUMMARIES)
+@pytest.mark.parametrize(
+    ("kernels", "memory"), [*(("plain", memory) for memory in SUMMARIES), ("auto", "forgetting")]
+)
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("context", CONTEXTS)
-@pytest.mark.parametrize("kernels", KERNELS)
 def test_gradients_of_a_rollout_are_those_of_finite_differences(
     kernels: str, context: str, decoder: str, memory: str
 ) -> None:
