@@ -83,11 +83,6 @@ def test_typed_lists_and_tables() -> None:
         from_table(Many, {"listed": [{"rat": 1}]})
 
 
-def test_errors_of_the_configuration_class_are_reported() -> None:
-    with pytest.raises(ConfigError, match="rate must not be negative"):
-        from_table(Outer, {"inner": {"rate": -1.0}})
-
-
 def test_assignments_make_a_nested_table() -> None:
     assert from_assignments(["inner.rate=0.25", "inner.sizes=[3]", "name=hall", "flag=true"]) == {
         "inner": {"rate": 0.25, "sizes": [3]},
