@@ -125,7 +125,7 @@ def groups(diagnosis: Diagnosis, group: str) -> list[tuple[str, int, float]]:
 
 
 def test_episodes_are_grouped(found: Evaluation, steps: BabySteps) -> None:
-    vocabulary = Vocabulary.of([ALONG, CLIMB.replace("take", "")], at_least=1)
+    vocabulary = Vocabulary.of([ALONG, CLIMB.replace("take", "")], min_count=1)
     diagnosis = diagnose(found, steps=steps, vocabulary=vocabulary)
     assert groups(diagnosis, "Baby-Steps") == [("1", 2, 0.5), ("3", 5, 0.2)]
     assert groups(diagnosis, "words") == [("0-19", 7, pytest.approx(2 / 7))]
