@@ -10,7 +10,7 @@ import torch
 from builders import corridor, placed, walk
 
 from babywalk.buildings.houses import Houses
-from babywalk.episodes.joining import joint
+from babywalk.episodes.joining import join_rule
 from babywalk.episodes.task import Task, join_task
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.identification import IdentificationConfig, identify
@@ -37,7 +37,7 @@ def houses() -> Houses:
 def task(houses: Houses) -> Task:
     """Two walks of one text each, the second from one edge after the first one's end."""
     walks = placed(houses, walk("a", [0, 1, 2], 1, TEXTS[:1]), walk("a", [3, 4, 5], 2, TEXTS[1:]))
-    return join_task("r4r", "train", houses, walks, joint("r4r"), seed=None)
+    return join_task("r4r", "train", houses, walks, join_rule("r4r"), seed=None)
 
 
 @pytest.fixture
