@@ -1,0 +1,97 @@
+"""The table of agents: every definition is complete, and trains the same with and without kernels."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from babywalk.agents.definition import AgentDefinition
+from babywalk.agents.recipe import Recipe
+from babywalk.agents.table import AGENTS
+from babywalk.cli import main
+from babywalk.commands import train
+from babywalk.commands.train import train_agent
+from babywalk.decoding.rollout import Rollout
+from babywalk.modules.kernels import Backend
+from babywalk.modules.model import load_model
+from babywalk.modules.network import Network
+
+PACKAGE = Path(train.__file__).parents[1]
+SETTINGS: dict[str, Any] = {
+    "policy": {"dropout": 0.0},
+    "imitation": {"iterations": 4, "batch": 6, "teacher_share": 0.5},
+    "reinforce": {"lectures": 1, "iterations": 3, "batches": [3], "samples": 2, "imitation": 0.1},
+    "validate_on": "val_seen:6",
+    "threads": 1,
+}
+
+
+@pytest.mark.parametrize(("name", "agent"), AGENTS.items(), ids=list(AGENTS))
+def test_definition_is_complete(name: str, agent: AgentDefinition) -> None:
+    assert agent.name == name
+    assert re.fullmatch(r"[a-z0-9-]+", name)
+    assert agent.summary.endswith(".")
+    assert "\n" not in agent.summary
+    assert len(agent.summary) <= 100
+    assert re.fullmatch(r"[A-Z].* (19|20)\d\d, https://\S+", agent.citation)
+    assert agent.stages
+    assert all(callable(stages) for stages in agent.stages)
+    assert callable(agent.decoder.decode)
+    assert issubclass(agent.network, Network)
+    Recipe(name).config()  # its settings are known
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_module_of_an_agent_cites_its_paper(name: str) -> None:
+    """One file per agent, whose docstring says what it is and what differs from its paper."""
+    text = (PACKAGE / "agents" / f"{name.replace('-', '_')}.py").read_text()
+    docstring = text.split('"""')[1]
+    assert AGENTS[name].citation.rpartition(" ")[2] in docstring
+    assert re.search(r"Differences from (the|its) paper", docstring)
+
+
+def test_command_lists_every_agent_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agents"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    for name, agent in AGENTS.items():
+        assert name in output
+        assert agent.summary in output
+
+
+def logged(run: Path) -> dict[tuple[str, str, str], float]:
+    """The logged values of a run, by stage, iteration and name."""
+    with (run / "metrics.csv").open() as file:
+        return {
+            (row["stage"], row["iteration"], row["name"]): float(row["value"]) for row in csv.DictReader(file)
+        }
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_training_gives_the_same_values_with_and_without_kernels(
+    name: str, segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backends: list[type[Backend]] = []
+
+    class RecordedRollout(Rollout):
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **options)
+            backends.append(type(self.backend))
+
+    monkeypatch.setattr(train, "Rollout", RecordedRollout)
+    values = {}
+    for kernels in ("plain", "auto"):
+        settings = {**SETTINGS, "kernels": kernels, "device": "cpu"}
+        run = tmp_path / kernels
+        done = train_agent(name, segmented_dollhouse, run, preset="tiny", settings=settings)
+        assert list(done.bests) == ["imitation", "lecture 1"]
+        assert load_model(run).facts["agent"] == name
+        values[kernels] = logged(run)
+    plain, kernel = backends
+    assert plain is Backend
+    assert kernel is not Backend
+    assert sum(what == "loss" for _, _, what in values["plain"]) == 4 + 3
+    assert values["plain"] == pytest.approx(values["auto"], rel=1e-3, abs=1e-5)
