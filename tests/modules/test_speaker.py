@@ -124,7 +124,7 @@ def test_an_agent_trains_on_a_generated_split(data: Path) -> None:
     ("arguments", "message"),
     [
         (["--split", "train"], "has human instructions"),
-        (["--split", "a b"], "no name"),
+        (["--split", "a b"], "is not valid"),
         (["--walks", "0"], "at least 1"),
         (["--temperature", "-1"], "Give 0, for the most likely words"),
         (["--temperature", "nan"], "Give 0, for the most likely words"),
