@@ -1,16 +1,15 @@
-"""How fast the paper's network learns and walks: python benchmarks/agent.py --data DIR
+"""How fast the paper's network trains and walks, plain and with kernels: python benchmarks/agent.py --data
+DIR
 
-The network is that of the `paper` preset, untrained, over random 2048-d features in float16; lessons are the
-real ones of R4R and R2R train. A row of learning is a whole iteration: walks, loss, gradient, clipping and
-the optimiser's step; walkers act by chance, as in training, and decide four to five times per step. In the
-rows of walking nobody stops, so that every walker makes all ten moves of each of its steps.
+The network is that of the `paper` preset, untrained, over random 2048-d features in float16; episodes are
+those of R4R and R2R train. A row of training is a whole iteration: rollout, loss, gradient, clipping and
+optimiser step; walkers sample their actions, four to five per Baby-Step. In the rows of walking STOP is
+excluded, so that every walker makes all ten moves of each step.
 
-Multiply-adds are those of all matrix products that are run, counted on the same walks; the peak is that of
-a product of two large matrices, measured in the same run right after what is timed, in the rows of learning
-after every iteration. Others who work on the same processor only ever add to a time: everything is run
-several times over, and the quickest counts, of each iteration and of its peak; the mean of all runs stands
-beside it. "Meet" is how long a loop takes that threads share and that is hardly any work, in microseconds:
-it tells how far apart the cores are on which they run, which may change from minute to minute.
+Both backends run in one process, and each time is the quickest of several runs, since other load only ever
+adds to a time. Multiply-adds are those of all matrix products that the kernels run; the peak is that of a
+product of two large matrices, measured right after what is timed. `--kernels` also times each kernel alone
+against its plain version at the shapes of an iteration.
 """
 
 from __future__ import annotations
@@ -27,85 +26,77 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from babywalk.agents.learned import walk_lessons
-from babywalk.agents.presets import AGENTS, PRESETS
+from babywalk.agents.learned import walk_episodes
+from babywalk.agents.table import AGENTS
 from babywalk.common.runtime import retain_freed_memory
+from babywalk.decoding.decoders import StepwiseDecoder
 from babywalk.decoding.episode_batch import EpisodeBatches
-from babywalk.decoding.rollout import Rollout
+from babywalk.decoding.rollout import Rollout, Walkers
 from babywalk.episodes.dataset import Dataset
-from babywalk.instructions.store import aligned, identified
+from babywalk.instructions.store import aligned_steps, identify_steps
 from babywalk.modules.config import PolicyConfig
 from babywalk.modules.decoder import Decision
+from babywalk.modules.kernels import choose_backend
+from babywalk.modules.kernels.deferred_gradients import deferred_gradients
+from babywalk.modules.kernels.matmul import product
+from babywalk.modules.layers import Linear, LSTMCell, PackedLSTM
 from babywalk.modules.model import Model, new_model
+from babywalk.modules.text_encoder import EncodedText
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
-from babywalk.navigation.world import STOP, World
+from babywalk.navigation.world import STOP, Poses, World
 from babywalk.training.config import ReinforceConfig, TrainingConfig
-from babywalk.training.loop import descend, fresh_optimiser
-from babywalk.training.stages import Imitation, Lecture, Stage
+from babywalk.training.imitation import Imitation
+from babywalk.training.optimisation import gradient_step, new_optimiser
+from babywalk.training.presets import PRESETS
+from babywalk.training.reinforcement import Lecture
+from babywalk.training.stage import Stage, TrainingSetup
 
-WIDTH = 2048  # numbers per view
-Shape = Sequence[int]
+WIDTH = 2048  # features per view
 PAPER = PRESETS["paper"]["policy"]
-WHOLE = PAPER | AGENTS["seq2seq"]["policy"]
+WHOLE = PAPER | AGENTS["seq2seq"].settings["policy"]
+BACKENDS = ("plain", "auto")
+CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is measured: the authors' release on such a machine, and what we set out to reach."""
+    """What is measured: the authors' release on such a machine, and our target."""
 
     name: str
     release: float
     target: float
     unit: str
-    run: Callable[[Scene], Measured]
+    run: Callable[[Bench, str], Measured]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Seconds and multiply-adds of a run of `count` iterations or instructions."""
+    """Seconds per iteration or instruction."""
 
-    seconds: float  # by the quickest run of each part
-    mean: float  # seconds by all runs
-    products: float
-    count: int
+    seconds: float  # of the quickest run
+    products: float  # multiply-adds
     peak: float  # multiply-adds per second of large products while it ran
-    meeting: float  # seconds of a shared loop, as a rule
-
-    @classmethod
-    def of(
-        cls,
-        seconds: NDArray[np.float64],  # (runs, parts)
-        peaks: NDArray[np.float64],  # (runs, parts) right after each
-        meetings: NDArray[np.float64],  # (runs, parts) likewise
-        counter: FlopCounterMode,
-        count: int,
-    ) -> Measured:
-        """Of runs of the same walks."""
-        products = counter.get_total_flops() / 2
-        quickest, mean = seconds.min(axis=0).sum(), seconds.sum(axis=1).mean()
-        return cls(quickest, mean, products, count, peaks.max(axis=0).mean(), float(np.median(meetings)))
 
 
-class Scene:
-    """Everything that the rows share, made when it is first asked for."""
+class Bench:
+    """Everything that the rows share, built when it is first used."""
 
-    def __init__(self, folder: Path, *, quick: bool, busy: bool, seed: int, times: int) -> None:
+    def __init__(self, folder: Path, *, quick: bool, seed: int, times: int) -> None:
         self.dataset = Dataset(folder)
         self.quick = quick
         self.times = 1 if quick else times
-        self.clock = time.process_time if busy else time.perf_counter
         self.seed = seed
         self.world = World.of(self.dataset.houses)
 
     @cached_property
     def observer(self) -> Observer:
-        """Over random features of the houses that are walked in; pages of the others are never touched."""
+        """Over random features of the houses that are used; memory of the others is never touched."""
         houses = self.dataset.houses
-        # Made by torch, as the observers of training are: it takes large pages where there are any.
+        # Allocated by torch, as in training: it uses large pages where there are any.
         views = torch.empty(len(houses.names), 36, WIDTH, dtype=torch.float16)
         table = views.numpy()
         random = np.random.default_rng(self.seed)
@@ -133,108 +124,104 @@ class Scene:
             seed=self.seed,
         )
 
-    def lessons(self, task: str, model: Model) -> EpisodeBatches:
-        loaded, cut = self.dataset.task(task, "train"), model.config.cut
-        return EpisodeBatches.of(
-            aligned(self.dataset, loaded, cut)[0], self.world, model.vocabulary, model.config
-        )
+    def setup(self, task: str, model: Model, config: TrainingConfig, kernels: str) -> TrainingSetup:
+        loaded = self.dataset.task(task, "train")
+        steps = aligned_steps(self.dataset, loaded, model.config.segmentation)[0]
+        episodes = [EpisodeBatches.of(steps, self.world, model.vocabulary, model.config)]
+        rollout = Rollout(model.network, self.observer, kernels=kernels)
+        return TrainingSetup(config, rollout, self.teacher, episodes, episodes)
 
 
-def imitation(scene: Scene) -> Measured:
-    model = scene.model(PolicyConfig(**PAPER))
-    guide = Rollout(model.network, scene.observer)
-    stage = Imitation(guide, [scene.lessons("r4r", model)], scene.teacher, TrainingConfig(seed=scene.seed))
-    return learning(scene, model, stage, 3 if scene.quick else 12)
+def imitation(bench: Bench, kernels: str) -> Measured:
+    model = bench.model(PolicyConfig(**PAPER))
+    setup = bench.setup("r4r", model, TrainingConfig(seed=bench.seed), kernels)
+    return training(bench, model, Imitation(setup), 3 if bench.quick else 8)
 
 
-def lecture(k: int) -> Callable[[Scene], Measured]:
-    def run(scene: Scene) -> Measured:
-        model = scene.model(PolicyConfig(**PAPER))
-        guide = Rollout(model.network, scene.observer)
-        lessons = scene.lessons("r4r", model)
-        stage = Lecture(guide, [lessons], scene.teacher, TrainingConfig(seed=scene.seed), k)
-        return learning(scene, model, stage, 1 if scene.quick else 4)
+def lecture(k: int) -> Callable[[Bench, str], Measured]:
+    def run(bench: Bench, kernels: str) -> Measured:
+        model = bench.model(PolicyConfig(**PAPER))
+        setup = bench.setup("r4r", model, TrainingConfig(seed=bench.seed), kernels)
+        return training(bench, model, Lecture(setup, k), 1 if bench.quick else 3)
 
     return run
 
 
-def reinforce(scene: Scene) -> Measured:
-    model = scene.model(PolicyConfig(**WHOLE))
-    guide = Rollout(model.network, scene.observer)
-    config = TrainingConfig(seed=scene.seed, reinforce=ReinforceConfig(batches=(64,), lectures=1))
-    stage = Lecture(guide, [scene.lessons("r2r", model)], scene.teacher, config, None)
-    return learning(scene, model, stage, 1 if scene.quick else 6)
+def reinforce(bench: Bench, kernels: str) -> Measured:
+    model = bench.model(PolicyConfig(**WHOLE))
+    config = TrainingConfig(seed=bench.seed, reinforce=ReinforceConfig(batches=(64,), lectures=1))
+    setup = bench.setup("r2r", model, config, kernels)
+    return training(bench, model, Lecture(setup, None), 1 if bench.quick else 4)
 
 
-def learning(scene: Scene, model: Model, stage: Stage, count: int) -> Measured:
-    """Iterations as the training loop makes them."""
+def training(bench: Bench, model: Model, stage: Stage, count: int) -> Measured:
+    """Iterations as the training loop runs them."""
     network = model.network.train()
     first = deepcopy(network.state_dict())
 
     def iterations() -> Iterator[None]:
-        """They begin anew: who has learned walks otherwise, so what is counted is learned alike."""
+        """From the same weights in every run."""
         network.load_state_dict(first)
-        optimiser = fresh_optimiser(network, stage)
+        optimiser = new_optimiser(network, stage)
         for iteration in range(count):
             torch.manual_seed(iteration)
-            descend(network, optimiser, stage.iterate(iteration, 0.0).loss, stage.clip)
+            gradient_step(network, optimiser, stage.iterate(iteration, 0.0).loss, stage.clip)
             yield
 
     with counting() as counter:
         list(iterations())
-    seconds, peaks, meetings = np.empty((3, scene.times, count))
-    for run in range(scene.times):
-        begin = scene.clock()
+    seconds, peaks = np.empty((2, bench.times, count))
+    for run in range(bench.times):
+        begin = time.perf_counter()
         for iteration, _ in enumerate(iterations()):
-            seconds[run, iteration] = scene.clock() - begin
-            peaks[run, iteration], meetings[run, iteration] = peak(scene.clock), meeting(scene.clock)
-            begin = scene.clock()
-    return Measured.of(seconds, peaks, meetings, counter, count)
+            seconds[run, iteration] = time.perf_counter() - begin
+            peaks[run, iteration] = peak()
+            begin = time.perf_counter()
+    return Measured(
+        seconds.min(axis=0).mean(), counter.get_total_flops() / 2 / count, peaks.max(axis=0).mean()
+    )
 
 
-def evaluation(task: str, count: int) -> Callable[[Scene], Measured]:
-    def run(scene: Scene) -> Measured:
-        model = scene.model(PolicyConfig(**PAPER))
-        loaded = scene.dataset.task(task, "val_unseen")
-        steps = identified(scene.dataset, loaded, model.config.cut)
-        lessons = EpisodeBatches.of(steps, scene.world, model.vocabulary, model.config)
-        shortlist = count // 4 if scene.quick else count
-        chosen = np.random.default_rng(scene.seed).permutation(len(loaded))[:shortlist]
-        guide = Rollout(model.network, scene.observer)
-        walk_lessons(guide, lessons, chosen[:16], never_stop)
+def evaluation(task: str, count: int) -> Callable[[Bench, str], Measured]:
+    def run(bench: Bench, kernels: str) -> Measured:
+        model = bench.model(PolicyConfig(**PAPER))
+        loaded = bench.dataset.task(task, "val_unseen")
+        steps = identify_steps(bench.dataset, loaded, model.config.segmentation)
+        episodes = EpisodeBatches.of(steps, bench.world, model.vocabulary, model.config)
+        number = count // 4 if bench.quick else count
+        chosen = np.random.default_rng(bench.seed).permutation(len(loaded))[:number]
+        rollout = Rollout(model.network, bench.observer, kernels=kernels)
+        walk_episodes(rollout, episodes, chosen[:16], NeverStop())
         with counting() as counter:
-            walk_lessons(guide, lessons, chosen, never_stop)
-        seconds, peaks, meetings = np.empty((3, scene.times, 1))
-        for run in range(scene.times):
-            begin = scene.clock()
-            walk_lessons(guide, lessons, chosen, never_stop)
-            seconds[run] = scene.clock() - begin
-            peaks[run], meetings[run] = peak(scene.clock), meeting(scene.clock)
-        return Measured.of(seconds, peaks, meetings, counter, len(chosen))
+            walk_episodes(rollout, episodes, chosen, NeverStop())
+        seconds, peaks = [], []
+        for _ in range(bench.times):
+            begin = time.perf_counter()
+            walk_episodes(rollout, episodes, chosen, NeverStop())
+            seconds.append(time.perf_counter() - begin)
+            peaks.append(peak())
+        return Measured(min(seconds) / len(chosen), counter.get_total_flops() / 2 / len(chosen), max(peaks))
 
     return run
 
 
-def counting() -> FlopCounterMode:
-    """In-place products are counted like the others."""
+class NeverStop(StepwiseDecoder):
+    """The best action that moves."""
 
-    def added(_: Shape, one: Shape, two: Shape, **__: object) -> int:
+    def __call__(self, decision: Decision, walkers: Walkers) -> Tensor:  # noqa: ARG002
+        logits = decision.logits.clone()
+        logits[:, STOP] = -torch.inf
+        return logits.argmax(dim=1)
+
+
+def counting() -> FlopCounterMode:
+    """Counts in-place products like the others."""
+
+    def added(_: Sequence[int], one: Sequence[int], two: Sequence[int], **__: object) -> int:
         return 2 * math.prod(one) * two[-1]
 
     ops = torch.ops.aten
     return FlopCounterMode(display=False, custom_mapping={ops.addmm_: added, ops.baddbmm_: added})
-
-
-def never_stop(
-    decision: Decision,
-    walkers: torch.Tensor,  # noqa: ARG001
-    viewpoints: torch.Tensor,  # noqa: ARG001
-    rows: torch.Tensor,  # noqa: ARG001
-) -> torch.Tensor:
-    """The best action that moves."""
-    logits = decision.logits.clone()
-    logits[:, STOP] = -torch.inf
-    return logits.argmax(dim=1)
 
 
 PER_ITERATION, PER_SECOND = "s per iteration", "instructions/s"
@@ -248,48 +235,172 @@ ROWS = {
 }
 
 
-def peak(clock: Callable[[], float]) -> float:
+def peak() -> float:
     """Multiply-adds per second of a large matrix product."""
     size = 2048
     one, two = torch.rand(size, size), torch.rand(size, size)
+    return size**3 / quickest(lambda: one @ two, 3)
+
+
+def quickest(run: Callable[[], object], times: int) -> float:
+    """Seconds of the quickest run."""
     seconds = []
-    for _ in range(3):
-        begin = clock()
-        one @ two
-        seconds.append(clock() - begin)
-    return size**3 / min(seconds)
-
-
-def meeting(clock: Callable[[], float]) -> float:
-    """Seconds of a loop over just enough numbers that two threads share it."""
-    numbers, times = torch.ones(40_000), 100
-    begin = clock()
     for _ in range(times):
-        numbers.mul_(1.0)
-    return (clock() - begin) / times
+        begin = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
 
 
-def measure(rows: Sequence[Row], scene: Scene) -> None:
+def measure(rows: Sequence[Row], bench: Bench, backends: Sequence[str]) -> None:
     print(
-        f"{'':36}{'release':>9}{'ours':>9}{'mean':>9}{'ratio':>8}{'target':>9}  {'':17}"
-        f"{'G multiply-adds':>16}{'G/s':>7}{'peak':>6}{'share':>7}{'meet':>6}"
+        f"{'':34}{'release':>8}{'plain':>8}{'kernels':>8}{'plain/kernels':>15}{'release/kernels':>17}"
+        f"{'target':>8}  {'':16}{'G multiply-adds':>16}{'of peak':>9}"
     )
     for row in rows:
-        found = row.run(scene)
-        ours, mean = found.seconds / found.count, found.mean / found.count
-        ratio = row.release / ours
+        found = {kernels: row.run(bench, kernels) for kernels in backends}
+        plain, ours = found.get("plain"), found.get("auto")
+        shown = {name: one.seconds for name, one in found.items()}
+        gain = row.release / ours.seconds if ours else math.nan
         if row.unit == PER_SECOND:
-            ours, mean = 1 / ours, 1 / mean
-            ratio = ours / row.release
-        rate = found.products / found.seconds
+            shown = {name: 1 / seconds for name, seconds in shown.items()}
+            gain = shown.get("auto", math.nan) / row.release
+        ratio = plain.seconds / ours.seconds if plain and ours else math.nan
+        rate = ours.products / ours.seconds / ours.peak if ours else math.nan
         print(
-            f"{row.name:36}{row.release:9.1f}{ours:9.2f}{mean:9.2f}{ratio:7.1f}x"
-            f"{row.target:9.1f}  {row.unit:17}"
-            f"{found.products / found.count / 1e9:16.2f}{rate / 1e9:7.0f}"
-            f"{found.peak / 1e9:6.0f}{rate / found.peak:7.0%}{1e6 * found.meeting:6.1f}"
+            f"{row.name:34}{row.release:8.1f}{shown.get('plain', math.nan):8.2f}"
+            f"{shown.get('auto', math.nan):8.2f}{ratio:15.2f}{gain:17.1f}{row.target:8.1f}  {row.unit:16}"
+            f"{(ours.products if ours else math.nan) / 1e9:16.2f}{rate:9.0%}",
+            flush=True,
         )
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"{'peak memory of all of this':36}{8.0:9.1f}{used:9.2f}{'':9}{8 / used:7.1f}x{4.0:9.1f}  GB")
+    print(f"peak memory of this process: {used:.2f} GB ({' and '.join(backends)})")
+
+
+def measure_kernels(bench: Bench) -> None:
+    """Each kernel alone: the forward and backward pass of a primitive at the shapes of an iteration."""
+    print(f"\n{'kernel':20}{'plain ms':>10}{'kernel ms':>11}{'ratio':>7}   what")
+    for name, what, run in KERNELS:
+        plain, fast = (1e3 * quickest(run(bench, kernels), 12) for kernels in BACKENDS)
+        print(f"{name:20}{plain:10.2f}{fast:11.2f}{plain / fast:7.2f}   {what}", flush=True)
+
+
+def poses(bench: Bench, count: int) -> Poses:
+    """Of walkers in a lecture: eight copies that are near each other."""
+    walks = bench.dataset.walks("train").paths
+    at = np.random.default_rng(bench.seed).choice(walks.values, size=count // 4).repeat(4)
+    return Poses(torch.as_tensor(at.astype(np.int64)), torch.full((count,), 12))
+
+
+def packed_lstm(_: Bench, kernels: str) -> Callable[[], object]:
+    torch.manual_seed(0)
+    lengths = torch.randint(4, 30, (150,))
+    lstm = PackedLSTM(300, 512)
+    choose_backend(kernels, CPU).prepare(lstm)
+    inputs = torch.randn(int(lengths.sum()), 300, requires_grad=True)
+    return lambda: lstm(inputs, lengths, reverse=True)[0].square().sum().backward()
+
+
+def deferred(bench: Bench, kernels: str) -> Callable[[], object]:
+    torch.manual_seed(0)
+    width = bench.observer.view_width
+    layers = nn.ModuleDict({"lstm": LSTMCell(2 * width, 512), "out": Linear(1024, 512)})
+    choose_backend(kernels, CPU).prepare(layers)
+    inputs = torch.randn(160, width)
+
+    def run() -> None:
+        with deferred_gradients(layers):
+            hidden = cell = torch.zeros(160, 512)
+            for _ in range(6):
+                hidden, cell = layers["lstm"]((inputs, inputs), hidden, cell)
+                hidden = layers["out"](hidden, hidden)
+        hidden.sum().backward()
+
+    return run
+
+
+def panorama(bench: Bench, kernels: str) -> Callable[[], object]:
+    backend, at = choose_backend(kernels, CPU), poses(bench, 400)
+    query = torch.randn(400, bench.observer.view_width, requires_grad=True)
+
+    def run() -> None:
+        attended, _ = backend.observe(bench.observer, at).attend(query)
+        rows = attended if isinstance(attended, Tensor) else attended.materialise()
+        rows.sum().backward()
+
+    return run
+
+
+def candidate_scores(bench: Bench, kernels: str) -> Callable[[], object]:
+    backend, at = choose_backend(kernels, CPU), poses(bench, 400)
+    model = bench.model(PolicyConfig(**PAPER))
+    score = model.network.decoder.action_score
+    backend.prepare(score)
+    state, memory = torch.randn(400, 512, requires_grad=True), torch.randn(400, 512)
+    return lambda: score(state, memory, backend.observe(bench.observer, at)).sum().backward()
+
+
+def shared_text(_: Bench, kernels: str) -> Callable[[], object]:
+    torch.manual_seed(0)
+    backend = choose_backend(kernels, CPU)
+    lengths = torch.randint(4, 30, (50,))
+    words = torch.randn(int(lengths.sum()), 512, requires_grad=True)
+    encoded = EncodedText(words, lengths, torch.randn(50, 512), torch.ones(len(words)).long())
+    query = torch.randn(400, 512, requires_grad=True)
+
+    def run() -> None:
+        text, total = backend.texts(encoded, torch.arange(50), 8), torch.zeros(())
+        for _ in range(5):
+            weights = text.match(query).masked_fill(text.padding, -torch.inf).softmax(dim=1)
+            total = total + text.mix(weights).sum()
+        total.backward()
+
+    return run
+
+
+def dropout(bench: Bench, kernels: str) -> Callable[[], object]:
+    layer = nn.Dropout(0.5)
+    choose_backend(kernels, CPU).prepare(layer)
+    inputs = torch.randn(400, bench.observer.view_width, requires_grad=True)
+    return lambda: layer(inputs).sum().backward()
+
+
+def product_cache(bench: Bench, kernels: str) -> Callable[[], object]:
+    """The decoder's LSTM input: the product of its weight with the actions that walkers took."""
+    backend, at = choose_backend(kernels, CPU), poses(bench, 400)
+    lstm = LSTMCell(bench.observer.candidate_width, 512)
+    backend.prepare(lstm)
+    lstm.eval()
+    layer = nn.Dropout(0.5).eval()
+    backend.prepare(layer)
+    hidden = torch.randn(400, 512)
+
+    def run() -> None:
+        with backend.inference():
+            for _ in range(10):
+                actions = backend.observe(bench.observer, at).chosen(torch.ones_like(at.viewpoint))
+                lstm((layer(actions),), hidden, hidden)
+
+    return run
+
+
+def split_product(_: Bench, kernels: str) -> Callable[[], object]:
+    rows, weight = torch.randn(40, 512), torch.randn(2048, 512)
+    if kernels == "plain":
+        return lambda: [rows @ weight.mT for _ in range(40)]
+    return lambda: [product([rows], [weight]) for _ in range(40)]
+
+
+KERNELS = (
+    ("packed_lstm", "150 texts of 4 to 29 words, 300 -> 512", packed_lstm),
+    ("deferred_gradients", "6 decoder steps of 160 walkers", deferred),
+    ("panorama", "attention of 400 walkers at 100 viewpoints", panorama),
+    ("action_score", "scores of the candidates of 400 walkers", candidate_scores),
+    ("text_batch", "word attention of 400 walkers over 50 texts, 5 moves", shared_text),
+    ("dropout", "400 x 2,176", dropout),
+    ("lazy_rows", "products with chosen actions of 400 walkers, 10 moves, inference", product_cache),
+    ("matmul", "40 products of 40 rows with 2,048 x 512, needs two threads or more", split_product),
+)
 
 
 def main() -> None:
@@ -297,25 +408,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, help="a data directory with R4R and R8R built")
-    parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), help="what to measure")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="what to measure")
+    parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=list(BACKENDS))
+    parser.add_argument("--kernels", action="store_true", help="also time each kernel alone")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="fewer iterations and instructions")
-    parser.add_argument(
-        "--busy",
-        action="store_true",
-        help="count the processor time of one thread",
-    )
-    parser.add_argument(
-        "--times", type=int, default=4, help="how often everything is run; the quickest counts"
-    )
+    parser.add_argument("--times", type=int, default=3, help="runs of everything; the quickest counts")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     retain_freed_memory()  # as the command line does
-    torch.set_num_threads(1 if options.busy else options.threads)
-    scene = Scene(
-        options.data, quick=options.quick, busy=options.busy, seed=options.seed, times=options.times
-    )
-    measure([ROWS[name] for name in options.rows], scene)
+    torch.set_num_threads(options.threads)
+    bench = Bench(options.data, quick=options.quick, seed=options.seed, times=options.times)
+    measure([ROWS[name] for name in options.rows], bench, options.backends)
+    if options.kernels:
+        measure_kernels(bench)
 
 
 if __name__ == "__main__":
