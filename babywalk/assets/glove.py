@@ -62,7 +62,7 @@ def _read_array(file: Path) -> NDArray[np.float32]:
         raise DataError(f"{file}: is not a NumPy file of numbers ({error}).") from None
     if stored.ndim != 2 or stored.dtype.kind != "f" or stored.dtype.itemsize != 4:
         raise DataError(
-            f"{file}: holds {stored.dtype.name} of shape {stored.shape}; "
+            f"{file}: contains {stored.dtype.name} of shape {stored.shape}; "
             "expected float32 with one row per word."
         )
     vectors = np.array(stored, np.float32, order="C")
