@@ -147,6 +147,11 @@ class TrainingConfig:
         ):
             if value not in known:
                 raise unknown(name, value, known)
+        if self.reinforce.reward == "none":
+            raise ConfigError(
+                "reinforce.reward = 'none' is 0 for every rollout, so there is nothing to learn from it. "
+                "For imitation only, set reinforce.lectures = 0 and leave out reinforce.reward."
+            )
         if any(size < 0 for size in self.imitation.sizes):
             raise ConfigError(
                 f"imitation.sizes = {list(self.imitation.sizes)} has a negative size; give numbers of "

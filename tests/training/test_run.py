@@ -691,6 +691,12 @@ def test_settings_can_be_given_one_by_one_and_the_run_has_a_default_name(
         ({"threads": 5000}, "threads = 5000 is out of range. Give 0 to 1024."),
         ({"imitation": {"teacher": "paths"}}, "imitation.teacher 'paths' is not known. Did you mean 'path'?"),
         ({"reinforce": {"baseline": "mean"}}, "reinforce.baseline 'mean' is not known."),
+        (
+            {"reinforce": {"reward": "none"}},
+            "reinforce.reward = 'none' is 0 for every rollout, so there is nothing to learn from it. "
+            "For imitation only, set reinforce.lectures = 0",
+        ),
+        ({"reinforce": {"reward": "gaol"}}, "reinforce.reward 'gaol' is not known. Did you mean 'goal'?"),
         ({"keep": "first"}, "keep 'first' is not known. Choose from: best, last."),
         ({"device": "gpu"}, "device 'gpu' is not known. Did you mean 'cpu'?"),
         ({"device": "cuda:x"}, "device 'cuda:x' is not known. Did you mean 'cuda'?"),
