@@ -103,8 +103,8 @@ def test_invalid_arguments_of_follow_are_reported(run: Path, segmented_dollhouse
 
 
 def test_invalid_arguments_of_load_are_reported(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nobody: is neither a run nor a model"):
-        babywalk.load(run / "nobody")
+    with pytest.raises(ConfigError, match="missing: is neither a run nor a model"):
+        babywalk.load(run / "missing")
     with pytest.raises(ConfigError, match=r"The model None is not a path\. Give a run directory"):
         babywalk.load(None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"The data 3 are not a path\. Give a data directory"):
