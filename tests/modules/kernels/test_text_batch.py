@@ -81,7 +81,7 @@ def test_texts_may_be_chosen_in_any_order_and_repeatedly() -> None:
 @pytest.mark.parametrize("copies", [1, 2, 3])
 @pytest.mark.parametrize("gradients", [True, False])
 def test_forked_walkers_have_slots_of_their_own(copies: int, gradients: bool) -> None:
-    """Fork, fork again, and drop most: in any order, with texts that nobody reads any more."""
+    """Fork, fork again, and drop most: in any order, with texts that have no readers left."""
     with torch.set_grad_enabled(gradients):
         texts = encoded()
         if not gradients:
