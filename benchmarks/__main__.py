@@ -46,7 +46,8 @@ def main() -> int:
 
 def parse(scripts: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="List the benchmarks, and run those that need only a small Dollhouse."
+        prog="python -m benchmarks",
+        description="List the benchmarks, and run those that need only a small Dollhouse.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(scripts)} (default: all)")
     parser.add_argument("--list", action="store_true", help="list them without running any")
