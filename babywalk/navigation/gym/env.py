@@ -6,10 +6,12 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from babywalk.navigation.gym.data import EnvConfig, EnvData, EpisodeSampler
+from babywalk.navigation.gym.rendering import RENDERING, check_render_mode
 from babywalk.navigation.gym.spaces import action_space, observation_space
-from babywalk.navigation.gym.walkers import RENDERING, Walkers, check_render_mode
+from babywalk.navigation.gym.walkers import Flags, Walkers
 
 _ROW = np.zeros(1, dtype=np.int64)  # the only walker of the batch
 
@@ -59,9 +61,14 @@ class WalkEnv(gymnasium.Env[dict[str, Any], np.int64]):
             info,
         )
 
-    def render(self) -> str | None:
-        """The episode, the pose and the possible actions as text; None without a render mode."""
-        return None if self.render_mode is None else self._walkers.render(0)
+    def action_masks(self) -> Flags:
+        """(A,) True where an action is possible; sb3-contrib's MaskablePPO calls it."""
+        masks: Flags = self._walkers.action_masks()[0]
+        return masks
+
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Text in the mode "ansi", a picture in the mode "rgb_array", None without a render mode."""
+        return None if self.render_mode is None else self._walkers.render(self.render_mode, 0)
 
 
 def _first(batch: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from babywalk.common.errors import ConfigError
 from babywalk.navigation.gym.data import EnvConfig, EnvData, EpisodeSampler
+from babywalk.navigation.gym.rendering import RENDERING, check_render_mode
 from babywalk.navigation.gym.spaces import action_space, observation_space
-from babywalk.navigation.gym.walkers import RENDERING, Flags, Walkers, check_render_mode
+from babywalk.navigation.gym.walkers import Flags, Walkers
 
 
 class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
@@ -73,11 +74,15 @@ class WalkVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], NDArray[Any]]):
             infos["measures"], infos["_measures"] = _with_masks(step.measures, step.ended), step.ended.copy()
         return self._walkers.observe(), step.rewards, step.terminated, step.truncated, infos
 
-    def render(self) -> tuple[str, ...] | None:
-        """The text of `WalkEnv.render` for each walker."""
+    def action_masks(self) -> Flags:
+        """(B, A) True where an action is possible."""
+        return self._walkers.action_masks()
+
+    def render(self) -> tuple[str | NDArray[np.uint8], ...] | None:
+        """What `WalkEnv.render` returns, for each walker."""
         if self.render_mode is None:
             return None
-        return tuple(self._walkers.render(row) for row in range(self.num_envs))
+        return tuple(self._walkers.render(self.render_mode, row) for row in range(self.num_envs))
 
     def _infos(self) -> dict[str, Any]:
         return _with_masks(self._walkers.info(), np.ones(self.num_envs, dtype=bool))

@@ -9,16 +9,14 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from babywalk.common.errors import ConfigError, unknown
+from babywalk.common.errors import ConfigError
 from babywalk.common.ragged import Integers, Ragged
 from babywalk.navigation.gym.data import EnvData
+from babywalk.navigation.gym.rendering import Snapshot, render
 from babywalk.navigation.measures import MEASURES, Pairs
 from babywalk.navigation.rewards import Floats, step_rewards
 from babywalk.navigation.trajectories import TrajectoryRecorder
-from babywalk.navigation.world import STOP, angles, poses_at, start_poses
-
-# Gymnasium requires a frame rate, also for text.
-RENDERING: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
+from babywalk.navigation.world import STOP, poses_at, start_poses
 
 Flags = NDArray[np.bool_]
 
@@ -131,37 +129,34 @@ class Walkers:
             info["distance"] = self.distance
         return info
 
-    def render(self, row: int) -> str:
-        """One walker as text: the episode, the pose and the possible actions."""
-        if not self.started[row]:
-            raise ResetNeeded("There is nothing to render yet. Call reset() before render().")
-        data = self.data
-        houses, world, episode = data.houses, data.world, data.task[int(self.episode[row])]
-        pose = self.poses[np.array([row])]
-        viewpoint, heading = int(pose.viewpoint[0]), np.degrees(angles(pose.view)[0][0])
-        goal = "" if data.teacher is None else f", {self.distance[row]:.1f} m from the goal"
-        lines = [
-            f"{episode.id} in {episode.scan}, step {self.steps[row]} of {data.config.steps}",
-            episode.instruction,
-            f"at {houses.names[viewpoint]}, heading {heading:.0f} degrees{goal}",
-            f"{STOP:3}  STOP",
-        ]
-        directions = world.directions(pose)[0]
-        for action in np.flatnonzero(world.possible[viewpoint]).tolist():
-            if action != STOP:
-                target = world.target[viewpoint, action]
-                turn = np.degrees(np.arctan2(directions[action, 0], directions[action, 1]))
-                metres = houses.distance(np.array(viewpoint), target)
-                lines.append(f"{action:3}  {houses.names[target]}, {metres:.1f} m, turn {turn:+.0f} degrees")
-        return "\n".join(lines)
+    def action_masks(self) -> Flags:
+        """(B, A) True where an action is possible."""
+        self._check_started("no episode in progress", "action_masks")
+        possible: Flags = self.data.world.possible[self.poses.viewpoint]
+        return possible
+
+    def render(self, mode: str, row: int) -> str | NDArray[np.uint8]:
+        """One walker as `rendering.render` shows it."""
+        self._check_started("nothing to render yet", "render")
+        chosen = np.array([row])
+        reference = self._reference[row, : self._reference_length[row]]
+        shown = Snapshot(
+            episode=self.data.task[int(self.episode[row])],
+            pose=self.poses[chosen],
+            trajectory=self._recorder.trajectories(chosen).viewpoints[0],
+            reference=None if self.data.teacher is None else reference,
+            steps=int(self.steps[row]),
+            max_steps=self.data.config.steps,
+        )
+        return render(mode, self.data.world, self.data.houses, shown)
 
     def _references(self, episodes: Integers) -> Ragged:
         return self.data.task.paths.take(self.data.task.chain_of(episodes))
 
     def _mask(self) -> NDArray[np.int8]:
         """(B, A) 1 where an action is possible, as Gymnasium's `sample(mask)` expects it."""
-        possible: NDArray[np.int8] = self.data.world.possible[self.poses.viewpoint].astype(np.int8)
-        return possible
+        mask: NDArray[np.int8] = self.data.world.possible[self.poses.viewpoint].astype(np.int8)
+        return mask
 
     def _update_teacher(self, rows: Integers) -> None:
         """The teacher's action at the new poses; once per step, since it advances `_reached`."""
@@ -193,8 +188,6 @@ class Walkers:
                 f"expected an integer from 0 (STOP) to {self.data.world.actions - 1}."
             )
 
-
-def check_render_mode(mode: str | None) -> None:
-    """Reject an unknown render mode."""
-    if mode is not None and mode not in (modes := RENDERING["render_modes"]):
-        raise unknown("Render mode", mode, modes)
+    def _check_started(self, what: str, method: str) -> None:
+        if not self.started.all():
+            raise ResetNeeded(f"There is {what}. Call reset() before {method}().")

@@ -260,6 +260,67 @@ def test_render_shows_the_pose_and_the_possible_actions(make) -> None:
     assert [int(line.split()[0]) for line in actions] == np.flatnonzero(info["action_mask"]).tolist()
 
 
+@pytest.mark.parametrize("name", ["R2R", "R4R"])
+def test_render_draws_the_walker_its_path_and_the_goal(make, name: str) -> None:
+    env = make(name, render_mode="rgb_array")
+    _, info = env.reset(seed=0)
+    pictures = [env.render()]
+    while info["teacher_action"] != 0:
+        *_, info = env.step(info["teacher_action"])
+        pictures.append(env.render())
+    assert {(picture.shape, str(picture.dtype)) for picture in pictures} == {((512, 512, 3), "uint8")}
+    blue = [count(picture, (0, 90, 160)) for picture in pictures]
+    assert 0 < blue[0] < blue[-1]  # a ring at the start, and later a line
+    assert all(count(picture, (213, 94, 0)) > 50 for picture in pictures)  # the walker
+    green = [count(picture, (0, 158, 115)) for picture in pictures]
+    assert green[0] > 200 > 150 > green[-1]  # the goal, until the walker stands on it
+
+
+def test_the_picture_shows_north_up_and_east_right(make) -> None:
+    env = make(render_mode="rgb_array")
+    houses, world = env.data.houses, env.data.world
+    _, info = env.reset(seed=0)
+
+    def walker() -> np.ndarray:
+        """The centre of the walker and of its heading: pixels right and down."""
+        rows, columns = np.nonzero((env.render() == (213, 94, 0)).all(axis=2))
+        return np.array([columns.mean(), rows.mean()])
+
+    for _ in range(5):
+        before, here = walker(), houses.names.index(info["viewpoint"])
+        action = int(np.flatnonzero(info["action_mask"])[-1])
+        moved = houses.positions[world.target[here, action]] - houses.positions[here]
+        *_, info = env.step(action)
+        right, down = walker() - before
+        if np.abs(moved[:2]).min() > 1.0:
+            assert np.sign([right, -down]).tolist() == np.sign(moved[:2]).tolist()
+
+
+def test_the_picture_of_a_test_split_has_no_goal(make) -> None:
+    env = make(split="test", render_mode="rgb_array")
+    env.reset(seed=0)
+    picture = env.render()
+    assert count(picture, (0, 158, 115)) == 0
+    assert count(picture, (213, 94, 0)) > 50
+
+
+def count(picture: np.ndarray, colour: tuple[int, int, int]) -> int:
+    """The number of pixels of a colour."""
+    return int((picture == colour).all(axis=2).sum())
+
+
+def test_action_masks_are_the_mask_of_the_observation_as_booleans(make) -> None:
+    env = make()
+    with pytest.raises(ResetNeeded, match=r"no episode in progress\. Call reset\(\) before action_masks\(\)"):
+        env.action_masks()
+    observation, _ = env.reset(seed=0)
+    for _ in range(5):
+        masks = env.action_masks()
+        assert masks.dtype == np.bool_
+        np.testing.assert_array_equal(masks, observation["mask"] == 1)
+        observation, *_ = env.step(int(np.flatnonzero(masks)[-1]))
+
+
 def test_render_without_a_mode_returns_none(make) -> None:
     env = make()
     env.reset()
@@ -285,8 +346,8 @@ def test_an_invalid_keyword_is_refused(make, keywords: dict, message: str) -> No
 
 @pytest.mark.filterwarnings("ignore:.*render_mode")
 def test_an_unknown_render_mode_is_refused(make) -> None:
-    with pytest.raises(ConfigError, match=r"Render mode 'rgb_array' is not known\. Choose from: ansi"):
-        make(render_mode="rgb_array")
+    with pytest.raises(ConfigError, match=r"Render mode 'depth' is not known\. Choose from: ansi, rgb_array"):
+        make(render_mode="depth")
 
 
 def test_missing_data_is_refused() -> None:

@@ -178,6 +178,24 @@ def test_render_returns_one_text_per_walker(make, make_vec) -> None:
     assert make_vec(num_envs=2).render() is None
 
 
+def test_render_returns_one_picture_per_walker(make, make_vec) -> None:
+    envs, single = make_vec(num_envs=2, render_mode="rgb_array"), make(render_mode="rgb_array")
+    envs.reset(options={"episode": [3, 8]})
+    single.reset(options={"episode": 8})
+    np.testing.assert_array_equal(envs.render()[1], single.render())
+
+
+def test_action_masks_have_a_row_per_walker(make_vec) -> None:
+    envs = make_vec(num_envs=4)
+    observations, _ = envs.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(15):
+        masks = envs.action_masks()
+        assert (masks.dtype, masks.shape) == (np.dtype(bool), (4, envs.single_action_space.n))
+        np.testing.assert_array_equal(masks, observations["mask"] == 1)
+        observations, *_ = envs.step(random_actions(rng, masks))
+
+
 def test_step_and_render_before_reset_are_refused(make_vec) -> None:
     envs = make_vec(num_envs=2, render_mode="ansi")
     with pytest.raises(ResetNeeded, match="Call reset"):
