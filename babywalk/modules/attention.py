@@ -13,16 +13,19 @@ from babywalk.modules.text_encoder import TextBatch
 class ViewAttention(nn.Module):
     """Attention over views: a linear query from the hidden state, a dot product with each view.
 
+    With a projection, query and views are projected to P features before they are compared:
+    q . (W v + b) = (W^T q) . v + constant, so that W is applied to the query, and b is not needed.
     Shapes: B walkers, S views, F features per view, D hidden units.
     """
 
-    def __init__(self, hidden: int, view_width: int) -> None:
+    def __init__(self, hidden: int, view_width: int, projection: int = 0) -> None:
         super().__init__()
-        self.query = Linear(hidden, view_width, bias=False)
+        self.query = Linear(hidden, projection or view_width, bias=projection > 0)
+        self.view_projection = nn.Linear(view_width, projection, bias=False) if projection else None
 
     def forward(self, hidden: Tensor, observation: Observation) -> tuple[Tensor, Tensor]:
         """Over the panorama: the attended view (B, F), the weights (B, S)."""
-        return observation.attend(self.query(hidden))
+        return observation.attend(self._query(hidden))
 
     def over(
         self,
@@ -31,9 +34,13 @@ class ViewAttention(nn.Module):
         present: Tensor,  # (B, S) bool, True where there is a view
     ) -> tuple[Tensor, Tensor]:  # (B, F), (B, S)
         """Over given vectors."""
-        score = torch.bmm(views, self.query(hidden)[..., None])[..., 0]
+        score = torch.bmm(views, self._query(hidden)[..., None])[..., 0]
         weights = score.masked_fill(~present, -torch.inf).softmax(dim=1)
         return torch.bmm(weights[:, None], views)[:, 0], weights
+
+    def _query(self, hidden: Tensor) -> Tensor:  # (B, F)
+        query: Tensor = self.query(hidden)
+        return query if self.view_projection is None else query @ self.view_projection.weight
 
 
 class SoftDot(nn.Module):

@@ -17,6 +17,7 @@ from babywalk.modules.memory import SUMMARIES
 DECODERS = ("coattend", "coground")
 STEPS = ("template", "sentence", "whole")
 CONTEXTS = ("joined", "mlp")
+DETAILS = ("ours", "release")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class PolicyConfig:
     # reads the summaries, as in the authors' release.
     context: str = "joined"
     decoder: str = "coattend"
+    # What the paper leaves open. "release", as in its authors' code: the decoder's first cell is the last one of
+    # the encoder; view attention compares projections of size 256; linear layers on the summaries; no dropout
+    # on frozen word vectors and inside the action MLP.
+    details: str = "ours"
     hidden: int = 512
     action: int = 256  # size of an embedded action
     words: int = 300  # size of word vectors where none were imported
@@ -53,6 +58,7 @@ class PolicyConfig:
             ("memory", self.memory, SUMMARIES),
             ("context", self.context, CONTEXTS),
             ("decoder", self.decoder, DECODERS),
+            ("details", self.details, DETAILS),
         ):
             if value not in known:
                 raise unknown(field, value, known)

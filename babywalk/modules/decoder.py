@@ -77,14 +77,23 @@ class CoAttend(nn.Module):
     """The paper's decoder (Fried et al. 2018): attend to views, step the LSTM, then attend to words."""
 
     def __init__(
-        self, view: int, action: int, hidden: int, memory: int, embedded: int, *, dropout: float
+        self,
+        view: int,
+        action: int,
+        hidden: int,
+        memory: int,
+        embedded: int,
+        *,
+        dropout: float,
+        score_dropout: float,
+        projection: int,
     ) -> None:
         super().__init__()
         self.dropout = nn.Dropout(dropout)
-        self.view_attention = ViewAttention(hidden, view)
+        self.view_attention = ViewAttention(hidden, view, projection)
         self.lstm = LSTMCell(action + view, hidden)
         self.word_attention = WordAttention(hidden)
-        self.action_score = ActionScore(hidden, memory, action, embedded, dropout=dropout)
+        self.action_score = ActionScore(hidden, memory, action, embedded, dropout=score_dropout)
 
     def forward(
         self,
@@ -110,19 +119,28 @@ class CoGround(nn.Module):
     """
 
     def __init__(
-        self, view: int, action: int, hidden: int, memory: int, embedded: int, *, dropout: float
+        self,
+        view: int,
+        action: int,
+        hidden: int,
+        memory: int,
+        embedded: int,
+        *,
+        dropout: float,
+        score_dropout: float,
+        projection: int,
     ) -> None:
         super().__init__()
         del view  # only candidates are attended to
         self.dropout = nn.Dropout(dropout)
         # Layer norm instead of the paper's batch norm: a score must not depend on the rest of the batch.
         self.candidate = nn.Sequential(nn.Linear(action, embedded), nn.LayerNorm(embedded), nn.ReLU())
-        self.view_attention = ViewAttention(hidden, embedded)
+        self.view_attention = ViewAttention(hidden, embedded, projection)
         self.word_attention = SoftDot(hidden)
         self.previous = Linear(action, embedded)
         self.lstm = LSTMCell(hidden + 2 * embedded, hidden)
         self.merge = Linear(2 * hidden, hidden)
-        self.action_score = ActionScore(hidden, memory, embedded, embedded, dropout=dropout)
+        self.action_score = ActionScore(hidden, memory, embedded, embedded, dropout=score_dropout)
 
     def forward(
         self,

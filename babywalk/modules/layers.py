@@ -46,15 +46,15 @@ class PackedLSTM(nn.LSTM):
         lengths: Tensor,  # (B,) at least 1
         *,
         reverse: bool = False,  # read every row from its end to its beginning
-    ) -> tuple[Tensor, Tensor]:  # (S, D), (B, D)
-        """The states in the places of their inputs, and the last state of each row."""
+    ) -> tuple[Tensor, Tensor, Tensor]:  # (S, D), (B, D), (B, D)
+        """The hidden states in the places of their inputs, and the last hidden state and cell of each row."""
         place = padded_places(lengths, reverse=reverse)  # (B, L)
         packed = pack_padded_sequence(inputs[place], lengths.cpu(), batch_first=True, enforce_sorted=False)
-        output, (last, _) = super().forward(packed)
+        output, (last, cell) = super().forward(packed)
         padded, _ = pad_packed_sequence(output, batch_first=True)  # (B, L, D)
         inside = positions_below(lengths)
         states = padded.new_zeros(len(inputs), padded.shape[2]).index_copy(0, place[inside], padded[inside])
-        return states, last[0]
+        return states, last[0], cell[0]
 
 
 class BiLSTM(nn.Module):
@@ -67,8 +67,8 @@ class BiLSTM(nn.Module):
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """All states (S, D), and the last states of both directions (B, D)."""
-        forward, forward_last = self.forward_lstm(inputs, lengths)
-        backward, backward_last = self.backward_lstm(inputs, lengths, reverse=True)
+        forward, forward_last, _ = self.forward_lstm(inputs, lengths)
+        backward, backward_last, _ = self.backward_lstm(inputs, lengths, reverse=True)
         return torch.cat([forward, backward], dim=1), torch.cat([forward_last, backward_last], dim=1)
 
 

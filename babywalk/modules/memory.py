@@ -64,6 +64,12 @@ class Summary(nn.Module):
         super().__init__()
         self.instruction_size = instruction_size
         self.trajectory_size = trajectory_size
+        self.layers: nn.ModuleList | None = None
+
+    def add_layers(self) -> None:
+        """Linear layers on both summaries before they are normalised, as in the authors' release."""
+        sizes = (self.instruction_size, self.trajectory_size)
+        self.layers = nn.ModuleList(nn.Linear(size, size, bias=False) for size in sizes)
 
     def empty(self, count: int, *, like: Tensor) -> Memory:
         """No history, for `count` walkers; device and dtype are those of `like`."""
@@ -80,9 +86,10 @@ class Summary(nn.Module):
     def read(self, memory: Memory) -> Tensor:
         """(B, U + Y) the summary."""
         weight = memory.weight.clamp(min=torch.finfo(memory.weight.dtype).tiny)
-        return torch.cat(
-            [l2_rescaled(part / weight) for part in (memory.instructions, memory.trajectories)], dim=1
-        )
+        means = [memory.instructions / weight, memory.trajectories / weight]
+        if self.layers is not None:
+            means = [layer(mean) for layer, mean in zip(self.layers, means, strict=True)]
+        return torch.cat([l2_rescaled(mean) for mean in means], dim=1)
 
 
 class Forgetting(Summary):

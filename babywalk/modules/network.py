@@ -19,6 +19,8 @@ from babywalk.modules.text_encoder import EncodedText, TextBatch, TextEncoder
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 from babywalk.navigation.world import STOP
 
+_PROJECTION = 256  # size of view attention's queries in the authors' release
+
 
 class Network(nn.Module):
     """Encodes instructions and trajectories, summarises the history, scores actions.
@@ -39,14 +41,26 @@ class Network(nn.Module):
         super().__init__()
         hidden = config.hidden
         self.config = config
-        self.text = TextEncoder(vectors, hidden, dropout=config.dropout, frozen=frozen_words)
+        release = config.details == "release"
+        projection = _PROJECTION if release else 0
+        self.text = TextEncoder(
+            vectors,
+            hidden,
+            dropout=config.dropout,
+            frozen=frozen_words,
+            word_dropout=not (release and frozen_words),
+        )
         self.first_hidden = nn.Linear(hidden, hidden)
         self.trajectory = (
             None
             if config.memory == "none"
-            else TrajectoryEncoder(view_width, action_width, hidden, dropout=config.dropout)
+            else TrajectoryEncoder(
+                view_width, action_width, hidden, dropout=config.dropout, projection=projection
+            )
         )
         self.memory = summary(config.memory, hidden, 2 * hidden, gamma=config.gamma)
+        if release and config.memory != "none":
+            self.memory.add_layers()
         context_size = 3 * hidden
         self.context_mlp = None
         if config.context == "mlp" and config.memory != "none":
@@ -58,7 +72,14 @@ class Network(nn.Module):
             )
             context_size = hidden
         self.decoder = DECODERS[config.decoder](
-            view_width, action_width, hidden, context_size, config.action, dropout=config.dropout
+            view_width,
+            action_width,
+            hidden,
+            context_size,
+            config.action,
+            dropout=config.dropout,
+            score_dropout=0.0 if release else config.dropout,
+            projection=projection,
         )
         self.lexical_match = None
         if config.lexical_match and columns:
@@ -92,10 +113,11 @@ class Network(nn.Module):
         return summaries if self.context_mlp is None else l2_rescaled(self.context_mlp(summaries))
 
     def initial_state(self, text: TextBatch, observation: Observation) -> State:
-        """The state at the start of a Baby-Step: tanh(W u(x) + b), a zero cell, and no previous action."""
+        """The state at the start of a Baby-Step: hidden state tanh(W u(x) + b), and no previous action."""
         hidden = text.per_walker(torch.tanh(self.first_hidden(text.summary)))
+        cell = text.per_walker(text.cell) if self.config.details == "release" else torch.zeros_like(hidden)
         no_action = observation.chosen(torch.full_like(observation.poses.viewpoint, STOP))
-        return State(hidden, torch.zeros_like(hidden), no_action)
+        return State(hidden, cell, no_action)
 
     def forward(
         self,

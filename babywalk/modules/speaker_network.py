@@ -65,7 +65,7 @@ class SpeakerNetwork(nn.Module):
         """Logits of each word of given texts (teacher forcing)."""
         text = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
         inputs = self.drop(self.vectors(words)) + trajectories.summary.index_select(0, text)
-        states, _ = self.lstm(inputs, lengths)
+        states, _, _ = self.lstm(inputs, lengths)
         position = torch.arange(len(text), device=text.device) - row_starts(lengths)[text]
         padded = states.new_zeros(len(lengths), int(lengths.max()), states.shape[1])
         padded = padded.index_put((text, position), states)

@@ -19,6 +19,7 @@ class EncodedText:
     lengths: Tensor  # (T,) words
     summary: Tensor  # (T, D) the encoder's last state, u(x)
     tokens: Tensor  # (S,) word ids
+    cell: Tensor  # (T, D) the encoder's last cell
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,7 @@ class TextBatch:
     tokens: Tensor  # (B, L) word ids, 0 for padding
     summary: Tensor  # (B, D) u(x)
     lengths: Tensor  # (B,) words
+    cell: Tensor  # (B, D) the encoder's last cell
 
     @classmethod
     def of(cls, encoded: EncodedText, which: Tensor, copies: int = 1) -> TextBatch:
@@ -39,14 +41,15 @@ class TextBatch:
         inside = positions_below(lengths)
         place = (starts[:, None] + torch.arange(inside.shape[1], device=starts.device)).where(inside, 0)
         words = encoded.words[place] * inside[..., None]
-        return cls(words, encoded.tokens[place] * inside, encoded.summary[which], lengths)
+        tokens = encoded.tokens[place] * inside
+        return cls(words, tokens, encoded.summary[which], lengths, encoded.cell[which])
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def __getitem__(self, which: Tensor) -> TextBatch:
         """Some walkers' instructions; indices may repeat."""
-        parts = (self.words, self.tokens, self.summary, self.lengths)
+        parts = (self.words, self.tokens, self.summary, self.lengths, self.cell)
         return TextBatch(*(part.index_select(0, which) for part in parts))
 
     @property
@@ -60,7 +63,7 @@ class TextBatch:
         return torch.arange(self.max_words, device=self.lengths.device) >= self.lengths[:, None]
 
     def per_walker(self, values: Tensor) -> Tensor:
-        """(B, X) of values that were computed from `summary`."""
+        """(B, X) of values that were computed from `summary` or `cell`."""
         return values
 
     def match(self, query: Tensor) -> Tensor:
@@ -82,12 +85,15 @@ class TextEncoder(nn.Module):
     Shapes: T instructions, L words, S words of all, V vocabulary, W word vector, D hidden units.
     """
 
-    def __init__(self, vectors: Tensor, hidden: int, *, dropout: float, frozen: bool) -> None:
+    def __init__(
+        self, vectors: Tensor, hidden: int, *, dropout: float, frozen: bool, word_dropout: bool = True
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vectors.shape[0], vectors.shape[1], padding_idx=0)  # (V, W)
         self.embedding.weight.data.copy_(vectors)
         self.embedding.weight.requires_grad_(not frozen)
         self.dropout = nn.Dropout(dropout)
+        self.word_dropout = nn.Dropout(dropout if word_dropout else 0.0)
         self.lstm = PackedLSTM(vectors.shape[1], hidden)
 
     def forward(
@@ -97,5 +103,5 @@ class TextEncoder(nn.Module):
     ) -> EncodedText:
         """Encode; the word vectors come back in the order of the text."""
         words = tokens[torch.arange(tokens.shape[1], device=lengths.device) < lengths[:, None]]  # (S,)
-        states, last = self.lstm(self.dropout(self.embedding(words)), lengths, reverse=True)
-        return EncodedText(self.dropout(states), lengths, last, words)
+        states, last, cell = self.lstm(self.word_dropout(self.embedding(words)), lengths, reverse=True)
+        return EncodedText(self.dropout(states), lengths, last, words, cell)

@@ -17,11 +17,13 @@ class TrajectoryEncoder(nn.Module):
     Shapes: B trajectories, S steps of all of them, F features per view, A per action, D hidden units.
     """
 
-    def __init__(self, view_width: int, action_width: int, hidden: int, *, dropout: float) -> None:
+    def __init__(
+        self, view_width: int, action_width: int, hidden: int, *, dropout: float, projection: int = 0
+    ) -> None:
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.action_lstm = BiLSTM(action_width, hidden)
-        self.view_attention = ViewAttention(hidden, view_width)
+        self.view_attention = ViewAttention(hidden, view_width, projection)
         self.view_lstm = BiLSTM(view_width, hidden)
 
     def forward(

@@ -26,7 +26,8 @@ class Progress:
     name: str = ""  # of the current stage
     iteration: int = 0  # finished in this stage
     total: int = 0  # finished in all stages
-    baseline: float | None = None  # running mean of rewards in this stage; None before the first
+    baseline: float | None = None  # mean of rewards in this stage; None before the first
+    decisions: int = 0  # in a cumulative baseline
     best: float = -1.0  # the highest validation SDTW of this stage
     best_at: int = -1  # the iteration that reached it
     bests: dict[str, float] = field(default_factory=dict)  # `best` of the finished stages, by name

@@ -20,7 +20,7 @@ from babywalk.navigation.rewards import REWARDS
 
 TEACHERS = ("goal", "path")
 KEPT = ("best", "last")
-BASELINES = ("running", "instruction")
+BASELINES = ("running", "cumulative", "instruction")
 _MAX_THREADS = 1024
 
 
@@ -38,6 +38,7 @@ class ImitationConfig:
     mix: str = ""  # other tasks that batches alternate with, TASK or TASK:SPLIT with commas; empty for none
     sizes: tuple[int, ...] = ()  # step sizes that batches alternate with, besides policy.step_size
     clip: float = 10.0  # of the gradient's norm
+    clip_apart: bool = False  # text encoder and the rest of the network each for itself
     warm_up: int = 0  # iterations over which the learning rate rises
     decay_from: float = 1.0  # fraction of the iterations after which it falls to zero, linearly
 
@@ -58,8 +59,11 @@ class ReinforceConfig:
     reward: str = "fidelity"
     discount: float = 0.95
     clip: float = 1.0
+    clip_apart: bool = False  # as in imitation
     temperature: float = 1.0  # of sampling: below 1, actions with high scores are more likely
-    baseline: str = "running"  # "running": a mean over iterations; "instruction": the mean of the samples
+    # "running": a running mean of rewards; "cumulative": the mean of all discounted rewards of the stage;
+    # "instruction": the mean of the samples of the same instruction.
+    baseline: str = "running"
     entropy: float = 0.0  # weight
     imitation: float = 0.0  # weight of an imitation loss on single steps
     mix: str = ""  # other tasks that iterations alternate with, as imitation.mix

@@ -33,7 +33,7 @@ class Imitation:
         self.learning_rate = config.imitation.learning_rate
         self.weight_decay = config.imitation.weight_decay
         self.warm_up, self.decay_from = config.imitation.warm_up, config.imitation.decay_from
-        self.clip = config.imitation.clip
+        self.clip, self.clip_apart = config.imitation.clip, config.imitation.clip_apart
 
     def iterate(self, iteration: int, baseline: float | None) -> IterationResult:  # noqa: ARG002
         """The loss of one batch of Baby-Steps."""

@@ -157,12 +157,12 @@ class Trainer:
             group["lr"] = stage.learning_rate * learning_rate_factor(stage, iteration)
         with self._divergence_reported(stage, iteration):
             result = stage.iterate(iteration, progress.baseline)
-            norm = gradient_step(self.network, optimiser, result.loss, stage.clip)
+            norm = gradient_step(
+                self.network, optimiser, result.loss, stage.clip, apart="text." if stage.clip_apart else ""
+            )
         self._accept_candidate()
         self.average.update(progress.iteration)
-        if result.reward is not None:
-            before = result.reward if progress.baseline is None else progress.baseline
-            progress.baseline = _REWARD_DECAY * before + (1 - _REWARD_DECAY) * result.reward
+        self._update_baseline(result)
         progress.iteration += 1
         progress.total += 1
         every = min(_LOG_EVERY, max(1, stage.iterations // _MIN_LOGGED))
@@ -170,6 +170,17 @@ class Trainer:
             values = {**result.report, "gradient": norm}
             log.add(progress.total, stage.name, progress.iteration, values)
         return result
+
+    def _update_baseline(self, result: IterationResult) -> None:
+        """A running mean, or the mean of all decisions of the stage so far."""
+        if result.reward is None:
+            return
+        before = result.reward if self.progress.baseline is None else self.progress.baseline
+        decay = _REWARD_DECAY
+        if result.decisions:
+            self.progress.decisions += result.decisions
+            decay = 1 - result.decisions / self.progress.decisions
+        self.progress.baseline = decay * before + (1 - decay) * result.reward
 
     def _validate(self, stage: Stage, iteration: int, log: Log) -> None:
         """Evaluate the model, and save it if it is the best of its stage or `keep` is "last"."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from babywalk.training.stage import Stage
 
@@ -27,8 +28,12 @@ def learning_rate_factor(stage: Stage, iteration: int) -> float:
     return warm_up * decay
 
 
-def gradient_step(network: nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, clip: float) -> float:
+def gradient_step(
+    network: nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, clip: float, *, apart: str = ""
+) -> float:
     """One optimiser step with the gradient clipped to a norm; returns the norm before clipping.
+
+    Weights whose names start with `apart` are clipped apart from the others.
 
     If the loss or its gradient is NaN or infinite, the weights stay as they are and FloatingPointError is
     raised.
@@ -37,14 +42,22 @@ def gradient_step(network: nn.Module, optimiser: torch.optim.Optimizer, loss: Te
         raise FloatingPointError("the loss is NaN or infinite")
     optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]  # torch does not type it
-    gradients = [weight.grad for weight in network.parameters() if weight.grad is not None]
-    norm = torch.nn.utils.get_total_norm(gradients)
-    if not math.isfinite(float(norm)):
+    groups: dict[bool, list[nn.Parameter]] = {}
+    for name, weight in network.named_parameters():
+        if weight.grad is not None:
+            groups.setdefault(bool(apart) and name.startswith(apart), []).append(weight)
+    norms = [
+        get_total_norm([weight.grad for weight in group if weight.grad is not None])
+        for group in groups.values()
+    ]
+    norm = math.hypot(*map(float, norms))
+    if not math.isfinite(norm):
         raise FloatingPointError("the gradient is NaN or infinite")
-    if norm > clip:  # else torch would multiply all gradients by one
-        torch.nn.utils.clip_grads_with_norm_(network.parameters(), clip, norm)
+    for group, own in zip(groups.values(), norms, strict=True):
+        if own > clip:  # else torch would multiply all gradients by one
+            clip_grads_with_norm_(group, clip, own)
     optimiser.step()
-    return float(norm)
+    return norm
 
 
 class WeightAverage:

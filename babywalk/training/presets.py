@@ -8,7 +8,11 @@ from babywalk.common.config import merged
 
 # paper: the published settings; small: for the CPU of a laptop; tiny: for tests. Two more are below.
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"policy": {"context": "mlp"}},
+    "paper": {
+        "policy": {"context": "mlp", "details": "release", "action": 512},
+        "imitation": {"clip_apart": True},
+        "reinforce": {"baseline": "cumulative", "clip_apart": True},
+    },
     "small": {
         "policy": {"hidden": 192, "action": 128, "words": 96, "dropout": 0.3, "feature_dropout": 0.2},
         "imitation": {

@@ -36,7 +36,7 @@ class Lecture:
         self.learning_rate = self.config.learning_rate
         self.weight_decay = self.config.weight_decay
         self.warm_up, self.decay_from = self.config.warm_up, self.config.decay_from
-        self.clip = self.config.clip
+        self.clip, self.clip_apart = self.config.clip, self.config.clip_apart
 
     def iterate(self, iteration: int, baseline: float | None) -> IterationResult:
         """The policy-gradient loss of sampled trajectories."""
@@ -49,10 +49,8 @@ class Lecture:
         batch = episodes.batch(chosen, first, count, mirrored=rng.random() < mirror)
         result = self.rollout.run(batch, Sample(config.temperature), copies=samples)
         rewards = self._rewards(episodes, chosen, first, result)
-        expected = np.full_like(rewards, rewards.mean() if baseline is None else baseline)
-        if config.baseline == "instruction":
-            expected = np.repeat(rewards.reshape(-1, samples).mean(axis=1), samples)
-        advantage = torch.as_tensor(rewards - expected, device=self.rollout.device).float()
+        walker = torch.cat([record.walkers for record in result.records])
+        advantage, seen = self._advantage(rewards, walker, baseline)
         loss = self._loss(result, advantage)
         report = {"loss": float(loss.detach()), "reward": float(rewards.mean())}
         if config.imitation:  # keeps what was learned from the expert
@@ -68,15 +66,39 @@ class Lecture:
             )
             loss = loss + config.imitation * imitation
             report |= {"imitation": float(imitation.detach()), "accuracy": accuracy}
-        return IterationResult(loss, report, float(rewards.mean()))
+        return IterationResult(loss, report, seen, len(walker) if config.baseline == "cumulative" else 0)
+
+    def _advantage(
+        self,
+        rewards: NDArray[np.floating[Any]],  # (N,) of the walkers
+        walker: Tensor,  # (B,) of each decision, in the order of time
+        baseline: float | None,
+    ) -> tuple[Tensor, float]:  # (B,), and the value that the next baseline takes in
+        """The advantage of each decision: its reward, discounted by the decisions after it, minus the baseline.
+
+        A cumulative baseline is subtracted from the discounted rewards, as in the authors' release; the other
+        baselines from the rewards before they are discounted.
+        """
+        left, config = decisions_left(walker), self.config
+
+        def of_decisions(values: NDArray[np.floating[Any]]) -> Tensor:
+            by_walker = torch.as_tensor(values, device=walker.device).float()
+            return discounted(by_walker[walker], left, config.discount)
+
+        if config.baseline == "cumulative":
+            returns = of_decisions(rewards)
+            mean = float(returns.mean())
+            return returns - (mean if baseline is None else baseline), mean
+        expected = np.full_like(rewards, rewards.mean() if baseline is None else baseline)
+        if config.baseline == "instruction":
+            expected = np.repeat(rewards.reshape(-1, config.samples).mean(axis=1), config.samples)
+        return of_decisions(rewards - expected), float(rewards.mean())
 
     def _loss(self, result: RolloutResult, advantage: Tensor) -> Tensor:
-        walker = torch.cat([record.walkers for record in result.records])
         logits = torch.cat([record.decision.logits for record in result.records]) / self.config.temperature
         actions = torch.cat([record.actions for record in result.records])
         log_probability = logits.log_softmax(dim=1).gather(1, actions[:, None])[:, 0]
-        returns = discounted(advantage[walker], decisions_left(walker), self.config.discount)
-        loss = policy_gradient_loss(log_probability, returns)
+        loss = policy_gradient_loss(log_probability, advantage)
         return loss - self.config.entropy * entropy(logits) if self.config.entropy else loss
 
     def _rewards(

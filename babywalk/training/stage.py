@@ -35,7 +35,8 @@ class IterationResult:
 
     loss: Tensor
     report: dict[str, float]
-    reward: float | None = None  # mean, where there is one
+    reward: float | None = None  # what the baseline is the mean of; None without rewards
+    decisions: int = 0  # weight of `reward` in a cumulative baseline; 0 for a running one
 
 
 class Stage(Protocol):
@@ -48,7 +49,8 @@ class Stage(Protocol):
     warm_up: int  # iterations over which the learning rate rises
     decay_from: float  # fraction of the iterations after which it falls to zero
     clip: float  # of the gradient's norm
+    clip_apart: bool  # text encoder and the rest of the network each for itself
 
     def iterate(self, iteration: int, baseline: float | None) -> IterationResult:
-        """The loss of one iteration; `baseline` is the running mean of rewards, None before the first."""
+        """The loss of one iteration; `baseline` is the mean of rewards so far, None before the first."""
         ...

@@ -33,8 +33,8 @@ class FastPackedLSTM(PackedLSTM):
         lengths: Tensor,  # (B,) at least 1
         *,
         reverse: bool = False,
-    ) -> tuple[Tensor, Tensor]:  # (S, D), (B, D)
-        """The states in the places of their inputs, and the last state of each row."""
+    ) -> tuple[Tensor, Tensor, Tensor]:  # (S, D), (B, D), (B, D)
+        """The hidden states in the places of their inputs, and the last hidden state and cell of each row."""
         if isinstance(inputs, Tensor) and not torch.is_grad_enabled():
             # Some rows at a time, so that their memory is used again for the next ones.
             parts = lengths.tensor_split(min(len(lengths), -(-len(inputs) // _CHUNK)))
@@ -43,22 +43,22 @@ class FastPackedLSTM(PackedLSTM):
                 self._run(piece, PackedOrder.of(part, reverse=reverse))
                 for piece, part in zip(pieces, parts, strict=True)
             ]
-            return torch.cat([states for states, _ in found]), torch.cat([last for _, last in found])
+            states, last, cells = (torch.cat(parts) for parts in zip(*found, strict=True))
+            return states, last, cells
         if isinstance(inputs, SparseRows):
             return self._run(inputs.given, PackedOrder.of(lengths, reverse=reverse, given=inputs.places))
         return self._run(inputs, PackedOrder.of(lengths, reverse=reverse))
 
-    def _run(self, inputs: Tensor | LazyRows, order: PackedOrder) -> tuple[Tensor, Tensor]:
+    def _run(self, inputs: Tensor | LazyRows, order: PackedOrder) -> tuple[Tensor, Tensor, Tensor]:
         weight_ih, weight_hh, bias_ih, bias_hh = weights = tuple(self.parameters())
-        states: Tensor
         if isinstance(inputs, Tensor):
             # torch does not type it:
-            states = _LSTM.apply(inputs, *weights, order)  # type: ignore[no-untyped-call]
+            states, cells = _LSTM.apply(inputs, *weights, order)  # type: ignore[no-untyped-call]
         else:
             sums = order.sorted(multiply(inputs, weight_ih))
-            hidden, _, _ = _steps(sums, bias_ih + bias_hh, weight_hh, order.counts)
-            states = order.restored(hidden)
-        return states, states.index_select(0, order.last)
+            hidden, all_cells, _ = _steps(sums, bias_ih + bias_hh, weight_hh, order.counts)
+            states, cells = order.restored(hidden), all_cells.index_select(0, order.last_rank)
+        return states, states.index_select(0, order.last), cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +73,7 @@ class PackedOrder:
     rank: Tensor  # (G,) where each given input is among the sorted
     previous: Tensor  # (S - B,) the sorted input of the step before, for all steps but the first
     last: Tensor  # (B,) where the last input of each row is stored
+    last_rank: Tensor  # (B,) where it is among the sorted
 
     @classmethod
     def of(cls, lengths: Tensor, *, reverse: bool, given: Tensor | None = None) -> PackedOrder:
@@ -90,13 +91,8 @@ class PackedOrder:
         # The state of a row at the step before is as many places earlier as that step has rows.
         later = torch.arange(int(counts[0]), len(step), device=device)
         previous = later - counts[step[later] - 1]
-        return cls(
-            counts.tolist(),
-            places,
-            rank if given is None else rank[given],
-            previous,
-            first if reverse else last,
-        )
+        end = first if reverse else last
+        return cls(counts.tolist(), places, rank if given is None else rank[given], previous, end, rank[end])
 
     def sorted(self, values: Tensor) -> Tensor:
         """Values (G, X) of the given inputs, sorted (S, X); zeros for the others."""
@@ -146,7 +142,7 @@ class _LSTM(Function):
         bias_ih: Tensor,  # (4 D,)
         bias_hh: Tensor,  # (4 D,)
         order: PackedOrder,
-    ) -> Tensor:  # (S, D)
+    ) -> tuple[Tensor, Tensor]:  # hidden states (S, D), last cells (B, D)
         # Either the inputs are sorted or their products, whichever is narrower; sparse inputs never.
         ctx.sort_inputs = inputs.shape[1] < len(weight_ih) and len(inputs) == len(order.places)
         if ctx.sort_inputs:
@@ -157,15 +153,19 @@ class _LSTM(Function):
         hidden, cells, cell_tanh = _steps(sums, bias_ih + bias_hh, weight_hh, order.counts)
         ctx.save_for_backward(inputs, weight_ih, weight_hh, sums, hidden, cells, cell_tanh)
         ctx.order = order
-        return order.restored(hidden)
+        ctx.set_materialize_grads(False)
+        return order.restored(hidden), cells.index_select(0, order.last_rank)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, d_hidden: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, d_hidden: Tensor | None, d_last: Tensor | None) -> tuple[Tensor | None, ...]:
         inputs, weight_ih, weight_hh, gates, hidden, cells, cell_tanh = ctx.saved_tensors
         order: PackedOrder = ctx.order
         counts = order.counts
-        d_hidden = d_hidden.index_select(0, order.places)
+        d_hidden = torch.zeros_like(hidden) if d_hidden is None else d_hidden.index_select(0, order.places)
+        d_cells = None  # (S, D) gradients of the cells that were returned
+        if d_last is not None:
+            d_cells = torch.zeros_like(hidden).index_copy_(0, order.last_rank, d_last)
         d_sums = torch.empty_like(gates)
         first_cell = cells.new_zeros(counts[0], cells.shape[1])
         d_cell: Tensor | None = None
@@ -178,6 +178,8 @@ class _LSTM(Function):
                 add_product(d_hidden[here][: len(later)], later, weight_hh.mT)
             if d_cell is not None:
                 d_cell = functional.pad(d_cell, (0, 0, 0, counts[step] - len(d_cell)))
+            if d_cells is not None:
+                d_cell = d_cells[here].clone() if d_cell is None else d_cell + d_cells[here]
             cell = cells[end - counts[step - 1] : end][: counts[step]] if step else first_cell
             d_cell = lstm_gates.backward(
                 gates[here], cell, cell_tanh[here], d_hidden[here], d_cell, d_sums[here]

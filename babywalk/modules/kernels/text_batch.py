@@ -64,6 +64,7 @@ class SharedTextBatch:
     summary: Tensor  # (R, D) u(x)
     copies: int  # C
     slots: Tensor  # (B,) below R C, no two the same: the slot of each walker
+    cell: Tensor  # (R, D) the encoder's last cell
 
     @classmethod
     def of(cls, encoded: EncodedText, which: Tensor, copies: int = 1) -> SharedTextBatch:
@@ -74,7 +75,8 @@ class SharedTextBatch:
         blocks = tuple(_padded(encoded, some) for some in texts.split_with_sizes(_block_sizes(lengths)))
         copy = torch.arange(copies, device=which.device)
         slots = (order.argsort()[:, None] * copies + copy).flatten()
-        return cls(blocks, lengths, encoded.summary.index_select(0, texts), copies, slots)
+        summary, cell = (part.index_select(0, texts) for part in (encoded.summary, encoded.cell))
+        return cls(blocks, lengths, summary, copies, slots, cell)
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -99,6 +101,7 @@ class SharedTextBatch:
             self.summary.index_select(0, read.nonzero()[:, 0]),
             copies,
             place[texts] * copies + slots % copies,
+            self.cell.index_select(0, read.nonzero()[:, 0]),
         )
 
     @property
@@ -118,7 +121,7 @@ class SharedTextBatch:
         return position >= self.lengths[self.rows][:, None]
 
     def per_walker(self, values: Tensor) -> Tensor:
-        """(B, X) of values (R, X) that were computed from `summary`."""
+        """(B, X) of values (R, X) that were computed from `summary` or `cell`."""
         return values.index_select(0, self.rows)
 
     def match(self, query: Tensor) -> Tensor:
