@@ -23,15 +23,8 @@ from babywalk.common.progress import log_line
 from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.decoding.rollout import Rollout
 from babywalk.episodes.dataset import Dataset
-from babywalk.evaluation.evaluate import (
-    check_goals,
-    evaluate,
-    walk_all,
-)
-from babywalk.instructions.store import (
-    UNALIGNED,
-    aligned_steps,
-)
+from babywalk.evaluation.evaluate import check_goals, evaluate, walk_all
+from babywalk.instructions.store import UNALIGNED, aligned_steps
 from babywalk.modules.device import choose_device
 from babywalk.modules.model import Model, load_mean, load_model, new_model
 from babywalk.navigation.teacher import Teacher
@@ -68,9 +61,10 @@ def train_agent(
     if config.threads:
         torch.set_num_threads(config.threads)
     dataset = Dataset(folder)
-    # Kept with the run: which source comes first may change when others are imported.
+    # Stored with the run, so that it resumes in the same way: the first source changes when others are
+    # imported, and the default number of threads with the load of the machine.
     features = config.features or next(iter(sources(folder)), BLIND)
-    config = replace(config, features=features)
+    config = replace(config, features=features, threads=config.threads or torch.get_num_threads())
     device = choose_device(config.device)
     observer = observer_for(features, dataset, gain=config.policy.feature_gain, device=str(device))
     model = new_model(
@@ -168,7 +162,7 @@ def _recipe(name: str | None, file: Path | None) -> Recipe:
     if file is None:
         if name is None:
             raise ConfigError(
-                f"Say which agent to train, one of {', '.join(AGENTS)}, or give --config FILE.toml."
+                f"No agent is given. Name one of {', '.join(AGENTS)}, or give --config FILE.toml."
             )
         return Recipe(name)
     found = read_recipe(file)

@@ -23,7 +23,7 @@ from pathlib import Path
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")  # torch; OpenBLAS, which NumPy uses, reads the first too
 # Some microseconds of spinning: most waits within an operation end sooner, and a time slice is far longer.
-_SPINNING = {"GOMP_SPINCOUNT": "3000", "KMP_BLOCKTIME": "1"}  # GNU OpenMP; Intel and LLVM OpenMP, in ms
+_SPINNING = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1"}  # GNU OpenMP; Intel and LLVM OpenMP, in ms
 _SAMPLE = 0.2  # seconds
 _STAT = Path("/proc/stat")
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # of glibc's malloc.h

@@ -101,7 +101,7 @@ def test_agent_and_recipe_must_agree_and_one_must_be_given(
     assert main(["train", "babywalk", "--config", str(recipe), *rest]) == 2
     assert "is a recipe for 'seq2seq', not for 'babywalk'" in capsys.readouterr().err
     assert main(["train", *rest]) == 2
-    assert "Say which agent to train, one of babywalk, seq2seq" in capsys.readouterr().err
+    assert "No agent is given. Name one of babywalk, seq2seq" in capsys.readouterr().err
     assert main(["train", "--config", str(tmp_path / "none.toml"), *rest]) == 2
     assert "none.toml: file not found." in capsys.readouterr().err
 

@@ -41,6 +41,23 @@ def test_threads_and_device_are_settings_of_a_run(
     assert (settings["threads"], settings["device"]) == (3, "cpu")
 
 
+def test_a_run_resumes_with_the_threads_it_was_started_with(
+    segmented_dollhouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    chosen: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", chosen.append)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    little = ["imitation.iterations=1", "imitation.batch=2", "reinforce.lectures=0", "validate_on=val_seen:2"]
+    base = ["train", "seq2seq", "--data", segmented_dollhouse, "--run", tmp_path / "run"]
+    assert run(*base, "--preset", "tiny", "--set", *little) == 0
+    assert chosen == []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    assert run(*base, "--resume") == 0
+    assert chosen == [2]
+
+
 @pytest.mark.parametrize(("task", "tasks"), [("r2r", "r2r"), ("r6r", "r2r,r6r")])
 def test_train_suggests_to_evaluate_on_its_task(
     task: str, tasks: str, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
