@@ -146,6 +146,7 @@ def _evaluate(options: argparse.Namespace) -> None:
             per_path=options.per_path,
             length=options.by_length,
             device=options.device,
+            spl_start_is_goal=options.spl_start_is_goal,
         )
         for seed in range(options.seed, options.seed + options.seeds)
     }
@@ -205,6 +206,7 @@ def _score(options: argparse.Namespace) -> None:
         per_path=options.per_path,
         length=options.by_length,
         per_instruction=options.per_instruction,
+        spl_start_is_goal=options.spl_start_is_goal,
     )
     _print_reports(options, {options.results.stem: [report]})
     if options.per_instruction and not options.json:
@@ -239,6 +241,8 @@ def _print_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> N
     counts = ", ".join(f"{report.episodes:,} of {report.task} {report.split}" for report in first)
     unit = first[0].unit
     print_line(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
+    if options.spl_start_is_goal == "zero":
+        print_line("SPL is 0 where a reference path ends at its start.")
 
 
 def _add_table(commands: Any) -> None:

@@ -141,6 +141,12 @@ def add_reporting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-path", action="store_true", help="average over paths instead of over instructions"
     )
+    parser.add_argument(
+        "--spl-start-is-goal",
+        default="success",
+        metavar="RULE",
+        help="SPL where a reference path ends at its start: success (default: equal to SR) or zero",
+    )
     add_seed(parser)
     add_json(parser)
 

@@ -33,6 +33,7 @@ from babywalk.evaluation.result_files import read_trajectories, to_results
 from babywalk.evaluation.tables import write_per_instruction
 from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.instructions.store import load_aligned_steps
+from babywalk.navigation.measures import check_spl_start_is_goal
 
 
 def score_results(
@@ -45,17 +46,22 @@ def score_results(
     per_path: bool = False,
     length: str | None = None,
     per_instruction: Path | None = None,
+    spl_start_is_goal: str = "success",
 ) -> Report:
-    """Check and score a result file; with `per_instruction`, write a CSV file with a row per instruction."""
+    """Check and score a result file; with `per_instruction`, write a CSV file with a row per instruction.
+
+    `spl_start_is_goal`, here and below: "success" or "zero", SPL where a reference path ends at its start.
+    """
+    check_spl_start_is_goal(spl_start_is_goal)
     if per_instruction and per_instruction.resolve() == file.resolve():
         raise ConfigError(
             f"{file}: would be overwritten by the measures. Give --per-instruction another file."
         )
     loaded = Dataset(folder).task(task, split, seed=seed)
-    found = evaluate(loaded, read_trajectories(file, loaded))
+    found = evaluate(loaded, read_trajectories(file, loaded), spl_start_is_goal=spl_start_is_goal)
     if per_instruction:
         write_per_instruction(per_instruction, found)
-    return _report(found, seed, per_path, length)
+    return _report(found, seed, per_path, length, spl_start_is_goal)
 
 
 def evaluate_agent(
@@ -71,6 +77,7 @@ def evaluate_agent(
     trajectories: Path | None = None,
     step_size: int | None = None,
     device: str = "auto",
+    spl_start_is_goal: str = "success",
 ) -> list[Report]:
     """Run an agent on tasks and score it; with `trajectories`, write them to a folder as `result_file` names.
 
@@ -78,6 +85,7 @@ def evaluate_agent(
     random. `step_size` segments instructions into steps of about so many characters. A split without goals
     gives no report, only trajectories.
     """
+    check_spl_start_is_goal(spl_start_is_goal)
     if length:
         check_length(length)
     if trajectories:
@@ -92,7 +100,8 @@ def evaluate_agent(
         if trajectories:
             write_results(result_file(trajectories, task.name, split), to_results(walked, task))
         if task.walks.has_goals:
-            reports.append(_report(evaluate(task, walked), seed, per_path, length))
+            found = evaluate(task, walked, spl_start_is_goal=spl_start_is_goal)
+            reports.append(_report(found, seed, per_path, length, spl_start_is_goal))
     return reports
 
 
@@ -107,11 +116,13 @@ def evaluate_single_steps(
     per_path: bool = False,
     length: str | None = None,
     device: str = "auto",
+    spl_start_is_goal: str = "success",
 ) -> list[Report]:
     """Run an agent on each aligned Baby-Step alone and score it against that part of the expert's path.
 
     Each step starts where, and facing as, the expert started it.
     """
+    check_spl_start_is_goal(spl_start_is_goal)
     if length:
         check_length(length)
     dataset = Dataset(folder)
@@ -119,8 +130,8 @@ def evaluate_single_steps(
     reports = []
     for task in _load_tasks(dataset, tasks, split, seed, need_goals=True):
         single = StepEpisodes.of(load_aligned_steps(dataset, task))
-        found = evaluate(single.task, walk_steps(agent, single))
-        report = _report(found, seed, per_path, length, paths=single.paths)
+        found = evaluate(single.task, walk_steps(agent, single), spl_start_is_goal=spl_start_is_goal)
+        report = _report(found, seed, per_path, length, spl_start_is_goal, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
 
@@ -174,6 +185,7 @@ def _report(
     seed: int,
     per_path: bool,
     length: str | None,
+    spl_start_is_goal: str,
     *,
     paths: NDArray[np.int64] | None = None,
 ) -> Report:
@@ -183,4 +195,5 @@ def _report(
         episodes=len(found.task),
         measures=summarise(found, seed=seed, per_path=per_path, paths=paths),
         by_length=by_length(found, length, per_path=per_path, paths=paths) if length else [],
+        spl_start_is_goal=spl_start_is_goal,
     )

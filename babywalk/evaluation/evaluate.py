@@ -88,11 +88,12 @@ def check_goals(task: Task) -> None:
         )
 
 
-def evaluate(task: Task, trajectories: Trajectories) -> Evaluation:
-    """Score trajectories against the reference paths of a task."""
+def evaluate(task: Task, trajectories: Trajectories, *, spl_start_is_goal: str = "success") -> Evaluation:
+    """Score trajectories against the reference paths of a task; `spl_start_is_goal` as in `score`."""
     check_goals(task)
     references = task.paths.take(task.chain_of(np.arange(len(task))))
-    return Evaluation(task, trajectories, score(task.houses, trajectories.viewpoints, references))
+    scores = score(task.houses, trajectories.viewpoints, references, spl_start_is_goal=spl_start_is_goal)
+    return Evaluation(task, trajectories, scores)
 
 
 def summarise(

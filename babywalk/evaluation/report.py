@@ -24,6 +24,7 @@ class Report:
     measures: dict[str, Measured]
     by_length: list[Group]  # empty if not asked for
     unit: str = "instructions"  # what `episodes` counts: "instructions" or "Baby-Steps"
+    spl_start_is_goal: str = "success"  # the convention of SPL, as in `score`
 
 
 def read_reports(file: Path) -> dict[str, list[Report]]:

@@ -60,6 +60,34 @@ def test_export_score_and_draw(dollhouse: Path, tmp_path: Path, capsys: pytest.C
     assert run("draw", tmp_path / "house.png", *data, "--house", "dollhouse_000") == 0
 
 
+def test_spl_can_be_zero_where_the_start_is_the_goal(
+    dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = ["--data", dollhouse, "--split", "val_seen"]
+    walking = ["evaluate", "oracle", *task, "--tasks", "r4r"]
+    scoring = ["score", tmp_path / "r4r_val_seen.json", *task, "--task", "r4r"]
+    assert run(*walking, "--trajectories", tmp_path) == 0
+    paths = [item["trajectory"] for item in json.loads((tmp_path / "r4r_val_seen.json").read_text())]
+    loops = sum(path[0][0] == path[-1][0] for path in paths)
+    assert 0 < loops < len(paths)
+    capsys.readouterr()
+
+    def measures(command: list[object], *options: str) -> dict[str, dict[str, float]]:
+        assert run(*command, *options, "--json") == 0
+        (reports,) = json.loads(capsys.readouterr().out).values()
+        return reports[0]["measures"]
+
+    success, zero = measures(scoring), measures(scoring, "--spl-start-is-goal", "zero")
+    assert success["SPL"]["mean"] - zero["SPL"]["mean"] == pytest.approx(loops / len(paths))
+    assert {**zero, "SPL": 0} == {**success, "SPL": 0}
+    assert measures(walking, "--spl-start-is-goal", "zero") == zero
+    assert measures(scoring, "--spl-start-is-goal", "success") == success
+    assert run(*scoring, "--spl-start-is-goal", "zero") == 0
+    assert "\nSPL is 0 where a reference path ends at its start.\n" in capsys.readouterr().out
+    assert run(*scoring, "--spl-start-is-goal", "none") == 2
+    assert "spl_start_is_goal 'none' is not known. Choose from: success, zero." in capsys.readouterr().err
+
+
 def test_submit_adds_headings(dollhouse: Path, tmp_path: Path) -> None:
     walks = json.loads((dollhouse / "r2r" / "R2R_test.json").read_text())
     plain = [

@@ -10,7 +10,9 @@ from babywalk.navigation.measures.bootstrap import confidence
 from babywalk.navigation.measures.pairs import THRESHOLD, Pairs
 from babywalk.navigation.measures.scores import (
     MEASURES,
+    SPL_START_IS_GOAL,
     Scores,
+    check_spl_start_is_goal,
     cls,
     navigation_error,
     ndtw,
@@ -25,9 +27,11 @@ from babywalk.navigation.measures.scores import (
 
 __all__ = [
     "MEASURES",
+    "SPL_START_IS_GOAL",
     "THRESHOLD",
     "Pairs",
     "Scores",
+    "check_spl_start_is_goal",
     "cls",
     "confidence",
     "navigation_error",

@@ -20,8 +20,12 @@ def score_plain(
     reference: Sequence[Viewpoint],
     *,
     threshold: float = 3.0,
+    spl_start_is_goal: str = "success",
 ) -> dict[str, float]:
-    """All eight measures of one prediction against its reference; neither may be empty."""
+    """All eight measures of one prediction against its reference; neither may be empty.
+
+    Where the reference ends at its start, SPL is the success ("success") or 0 ("zero").
+    """
     prediction, reference = _without_repeated_end(prediction), _without_repeated_end(reference)
     start, goal = reference[0], reference[-1]
 
@@ -30,7 +34,9 @@ def score_plain(
     success = float(error < threshold)
     oracle = float(min(distance(viewpoint, goal) for viewpoint in prediction) < threshold)
     shortest = distance(start, goal)
-    efficiency = shortest / max(shortest, length) if shortest > 0 else 1.0
+    efficiency = (
+        shortest / max(shortest, length) if shortest > 0 else {"success": 1.0, "zero": 0.0}[spl_start_is_goal]
+    )
     coverage = _coverage(distance, prediction, reference, threshold)
     expected = coverage * _length(distance, reference)
     total = expected + abs(expected - length)

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.buildings.houses import Houses
-from babywalk.common.errors import DataError
+from babywalk.common.errors import DataError, unknown
 from babywalk.common.ragged import Ragged
 from babywalk.navigation.measures.pairs import BLOCK_CELLS, THRESHOLD, Pairs, blocks
 
 Floats = NDArray[np.float64]
+
+# SPL where the start is the goal, by the name of the convention: its factor of success.
+SPL_START_IS_GOAL = {"success": 1.0, "zero": 0.0}
 
 
 def path_length(pairs: Pairs) -> Floats:
@@ -42,12 +46,22 @@ def oracle_success(pairs: Pairs) -> Floats:
     return (nearest < pairs.threshold).astype(np.float64)
 
 
-def spl(pairs: Pairs) -> Floats:
-    """SPL, (B,) success weighted by shortest / max(shortest, walked); success alone where start is goal."""
+def spl(pairs: Pairs, *, start_is_goal: str = "success") -> Floats:
+    """SPL, (B,) success weighted by shortest / max(shortest, walked).
+
+    Where the start is the goal, that is 0 / 0 or 0: `start_is_goal` is "success" (SPL is SR there) or "zero".
+    """
+    check_spl_start_is_goal(start_is_goal)
     shortest = pairs.shortest_metres
     longer = np.maximum(shortest, pairs.prediction_metres)
-    weight = np.divide(shortest, longer, out=np.ones_like(longer), where=shortest > 0)
-    return success(pairs) * weight
+    otherwise = np.full_like(longer, SPL_START_IS_GOAL[start_is_goal])
+    return success(pairs) * np.divide(shortest, longer, out=otherwise, where=shortest > 0)
+
+
+def check_spl_start_is_goal(name: str) -> None:
+    """Reject an unknown convention for SPL where the start is the goal."""
+    if name not in SPL_START_IS_GOAL:
+        raise unknown("spl_start_is_goal", name, SPL_START_IS_GOAL)
 
 
 def cls(pairs: Pairs) -> Floats:
@@ -115,15 +129,19 @@ def score(
     references: Ragged,
     *,
     threshold: float = THRESHOLD,
+    spl_start_is_goal: str = "success",
     cells: int = BLOCK_CELLS,
 ) -> Scores:
     """Every measure of every prediction against its reference: rows of viewpoints, none empty.
 
-    `cells` bounds how many distances are held at a time; it affects speed and memory, not the scores.
+    `spl_start_is_goal` is "success" or "zero": SPL where a reference ends at its start, as in `spl`. `cells`
+    bounds how many distances are held at a time; it affects speed and memory, not the scores.
     """
-    columns = np.empty((len(MEASURES), len(references)))
+    check_spl_start_is_goal(spl_start_is_goal)
+    measures = MEASURES | {"SPL": partial(spl, start_is_goal=spl_start_is_goal)}
+    columns = np.empty((len(measures), len(references)))
     for rows, pairs in blocks(houses, predictions, references, threshold=threshold, cells=cells):
-        for column, measure in zip(columns, MEASURES.values(), strict=True):
+        for column, measure in zip(columns, measures.values(), strict=True):
             column[rows] = measure(pairs)
     return Scores(*columns)
 
@@ -134,6 +152,14 @@ def score_one(
     reference: Sequence[int],
     *,
     threshold: float = THRESHOLD,
+    spl_start_is_goal: str = "success",
 ) -> dict[str, float]:
     """Every measure of one path, keyed as MEASURES."""
-    return score(houses, Ragged.of([prediction]), Ragged.of([reference]), threshold=threshold).means()
+    scores = score(
+        houses,
+        Ragged.of([prediction]),
+        Ragged.of([reference]),
+        threshold=threshold,
+        spl_start_is_goal=spl_start_is_goal,
+    )
+    return scores.means()

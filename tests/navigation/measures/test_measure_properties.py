@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from babywalk.buildings.houses import Houses
 from babywalk.common.ragged import Ragged
-from babywalk.navigation.measures import MEASURES, Pairs, score
+from babywalk.navigation.measures import MEASURES, SPL_START_IS_GOAL, Pairs, score
 from babywalk.navigation.measures.dtw import dtw
 from babywalk.navigation.measures.plain import dtw as plain_dtw
 from babywalk.navigation.measures.plain import score_plain
@@ -51,18 +51,23 @@ def cases(draw) -> Case:
     return Case(graphs, draw(st.lists(st.tuples(st.integers(0, 1), path, path), min_size=1, max_size=6)))
 
 
-@given(case=cases(), threshold=st.sampled_from([0.5, 3.0, 10.0]))
+@given(
+    case=cases(),
+    threshold=st.sampled_from([0.5, 3.0, 10.0]),
+    start_is_goal=st.sampled_from(sorted(SPL_START_IS_GOAL)),
+)
 @settings(deadline=None, max_examples=200)
-def test_scores_equal_the_plain_measures(build, case, threshold):
+def test_scores_equal_the_plain_measures(build, case, threshold, start_is_goal):
     houses = case.houses(build)
     predictions, references = case.paths(houses)
-    scores = score(houses, Ragged.of(predictions), Ragged.of(references), threshold=threshold)
+    options = {"threshold": threshold, "spl_start_is_goal": start_is_goal}
+    scores = score(houses, Ragged.of(predictions), Ragged.of(references), **options)
 
     def distance(a: int, b: int) -> float:
         return float(houses.distance(a, b))
 
     plain = [
-        list(score_plain(distance, *pair, threshold=threshold).values())
+        list(score_plain(distance, *pair, **options).values())
         for pair in zip(predictions, references, strict=True)
     ]
     np.testing.assert_allclose(scores.table(), plain, rtol=1e-9, atol=1e-9)

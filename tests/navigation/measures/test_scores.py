@@ -83,6 +83,20 @@ class TestDegenerateCases:
         assert score_one(corridor, [0], loop)["SPL"] == 1.0
         assert score_one(corridor, [0, 1, 2], loop)["SPL"] == 0.0
 
+    def test_a_reference_that_returns_to_its_start_can_give_an_spl_of_zero(self, corridor):
+        """As the simulator's script: success * 0 / max(0, walked, 0.01)."""
+        loop = [0, 1, 2, 3, 2, 1, 0]
+        for prediction in (loop, [0], [0, 1], [0, 1, 2]):
+            default = score_one(corridor, prediction, loop)
+            zero = score_one(corridor, prediction, loop, spl_start_is_goal="zero")
+            assert zero == default | {"SPL": 0.0}
+        assert score_one(corridor, [0, 1], loop, spl_start_is_goal="success")["SPL"] == 1.0
+
+    def test_the_convention_for_start_is_goal_changes_no_other_path(self, corridor):
+        predictions, references = Ragged.of([[0, 1, 0, 1, 2], [0, 1, 0]]), Ragged.of([WHOLE, [0, 1, 2, 1, 0]])
+        scores = score(corridor, predictions, references, spl_start_is_goal="zero")
+        assert scores.spl.tolist() == [pytest.approx(6 / 8), 0.0]
+
     def test_an_unreachable_goal_gives_an_infinite_error_and_no_nan(self, corridor):
         assert score_one(corridor, [4], WHOLE) == expected_scores(0, inf, 0, 0, 0, 0, 0, 0)
 
@@ -135,6 +149,12 @@ class TestErrors:
     def test_an_unconnected_reference_is_refused(self, corridor):
         with pytest.raises(DataError, match=r"Reference 1 has a step between unconnected viewpoints"):
             score(corridor, Ragged.of([[0], [0]]), Ragged.of([[0], [3, 4]]))
+
+    def test_an_unknown_convention_for_start_is_goal_is_refused(self, corridor):
+        with pytest.raises(
+            ConfigError, match=r"spl_start_is_goal 'zeros' is not known\. Did you mean 'zero'\?"
+        ):
+            score_one(corridor, [0], [0], spl_start_is_goal="zeros")
 
     @pytest.mark.parametrize("threshold", [0.0, -1.0, inf, float("nan")])
     def test_invalid_thresholds_are_refused(self, corridor, threshold):
