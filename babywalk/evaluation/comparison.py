@@ -105,6 +105,11 @@ def comparison_table(comparison: Comparison, layout: Layout) -> str:
             f"The paper's results are on instructions of {SPLIT}, these are on {comparison.unit} of "
             f"{comparison.split}. Leave out --paper, or give results on {SPLIT}."
         )
+    if "SPL" in layout.measures and len(_spl_rules(comparison)) > 1:
+        raise ConfigError(
+            "The results differ in the SPL of paths that end at their start. Give all of them the same "
+            "--spl-start-is-goal, or leave SPL out of --measures."
+        )
     measured = {label: _measured_cells(runs) for label, runs in comparison.agents.items()}
     printed = _paper_cells(layout.paper, comparison.tasks) if layout.paper else {}
     render, separator = (_markdown_table, " ") if layout.markdown else (_text_table, "\n")
@@ -196,11 +201,17 @@ def _notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
             yield f"{label}: the mean of {seeds} seeds{ranges}."
     if layout.intervals:
         yield f"{_INTERVAL}: the interval of SDTW."
+    if "SPL" in layout.measures and "zero" in _spl_rules(comparison):
+        yield "SPL is 0 where a reference path ends at its start."
     if layout.paper:
         yield (
             f"(paper): as printed by Zhu et al. (2020), trained on {layout.paper.upper()} with ResNet-152 "
             "features of photographs; + is pre-training with augmented data."
         )
+
+
+def _spl_rules(comparison: Comparison) -> set[str]:
+    return {run.report.spl_start_is_goal for runs in comparison.agents.values() for run in runs.values()}
 
 
 def _episode_counts(comparison: Comparison, task: str) -> str:

@@ -11,7 +11,7 @@ from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import read_json
 from babywalk.episodes.joining import TASKS
 from babywalk.evaluation.evaluate import Group, Measured
-from babywalk.navigation.measures import MEASURES
+from babywalk.navigation.measures import MEASURES, SPL_START_IS_GOAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +42,8 @@ def read_reports(file: Path) -> dict[str, list[Report]]:
 
 
 def _is_complete(report: Report) -> bool:
-    return report.task in TASKS and set(report.measures) == set(MEASURES)
+    return (
+        report.task in TASKS
+        and set(report.measures) == set(MEASURES)
+        and report.spl_start_is_goal in SPL_START_IS_GOAL
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +86,17 @@ def test_files_with_the_same_label_form_one_row(tmp_path: Path) -> None:
     assert set(read_comparison([long, short]).agents) == {"a"}
     assert set(read_comparison([long, short], ["b", "b"]).agents) == {"b"}
     assert set(read_comparison([long, long], ["b", "c"]).agents) == {"b", "c"}
+
+
+def test_results_with_different_rules_for_spl_are_not_compared_in_spl(tmp_path: Path) -> None:
+    one = write_reports(tmp_path / "one.json", a=[report("r4r", 0.5)])
+    two = write_reports(tmp_path / "two.json", b=[replace(report("r4r", 0.5), spl_start_is_goal="zero")])
+    both = read_comparison([one, two])
+    assert "SPL" not in comparison_table(both, Layout())
+    with pytest.raises(ConfigError, match=r"differ in the SPL of paths that end at their start\. Give all"):
+        comparison_table(both, Layout(("SPL",)))
+    text = comparison_table(read_comparison([two]), Layout(("SPL",)))
+    assert text.endswith("\nSPL is 0 where a reference path ends at its start.")
 
 
 def test_results_that_cannot_be_compared_are_rejected(tmp_path: Path) -> None:

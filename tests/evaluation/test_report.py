@@ -24,7 +24,7 @@ REPORT = Report(
 
 def test_written_reports_are_read_back_unchanged(tmp_path: Path) -> None:
     measures = {**REPORT.measures, "NE": Measured(math.inf, 1, math.inf)}
-    other = Report("r2r", "val_seen", 7, measures, [], unit="Baby-Steps")
+    other = Report("r2r", "val_seen", 7, measures, [], unit="Baby-Steps", spl_start_is_goal="zero")
     reports = {"random 0": [REPORT, other], "random 1": [REPORT]}
     text = {agent: [asdict(report) for report in found] for agent, found in reports.items()}
     (tmp_path / "reports.json").write_text(json.dumps(text))
@@ -49,6 +49,7 @@ def _changed(**fields: Any) -> dict[str, Any]:
         _changed(measures={"SR": {"mean": 0.5, "low": 0.4, "high": 0.6}}),
         _changed(measures={name: {"mean": "0.5", "low": 0.4, "high": 0.6} for name in MEASURES}),
         _changed(measures={name: {"mean": 0.5} for name in MEASURES}),
+        _changed(spl_start_is_goal="one"),
         _changed(strange=1),
     ],
 )
