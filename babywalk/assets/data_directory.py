@@ -7,9 +7,11 @@ notes, and the size and SHA-256 of every file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,8 @@ RAW = "raw"  # the raw files of a built-in data set
 CACHE = "cache"  # derived files that may be deleted at any time; not in a manifest
 
 MANIFEST = "manifest.json"
+_OTHER_HASH = "does not match its SHA-256"
+_ALWAYS_HASHED = 64 << 20  # bytes up to which a file is hashed whenever it is opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,70 @@ def details(folder: Path) -> Record:
     """The `details` of a component's manifest."""
     manifest = read_manifest(folder)
     return Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredComponent:
+    """A component that is read: each file is checked against the manifest before it is used."""
+
+    folder: Path
+    again: str  # for error messages: how the component is made again
+
+    @property
+    def manifest(self) -> Record:
+        """The manifest."""
+        with adding_advice(self.again):
+            return read_manifest(self.folder)
+
+    @property
+    def details(self) -> Record:
+        """The `details` of the manifest."""
+        with adding_advice(self.again):
+            return details(self.folder)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        """A checked file of the component; errors of reading it in the block name the command to repeat."""
+        with adding_advice(self.again):
+            file = self.folder / name
+            check_file(file)
+            yield file
+
+    def has(self, name: str) -> bool:
+        """Whether the manifest lists a file."""
+        with adding_advice(self.again):
+            return name in _files(self.folder / MANIFEST)
+
+
+def check_file(file: Path) -> None:
+    """Raise an error if a file differs from the manifest in its folder; a file that is not in one passes.
+
+    The SHA-256 of a file above 64 MB is left to `babywalk data verify`.
+    """
+    manifest = file.parent / MANIFEST
+    if not manifest.is_file():
+        return
+    entry = _files(manifest).get(file.name)
+    if entry and (problem := _problem(file, entry, limit=_ALWAYS_HASHED)):
+        raise DataError(f"{file}: {problem}.")
+
+
+def check_hashes(folder: Path, hashes: Mapping[str, str]) -> None:
+    """Raise an error if a file of a component does not have its SHA-256; files not in the manifest pass."""
+    if (folder / MANIFEST).is_file():
+        known = _files(folder / MANIFEST)
+        for name, found in hashes.items():
+            if name in known and known[name]["sha256"] != found:
+                raise DataError(f"{folder / name}: {_OTHER_HASH}.")
+
+
+@contextmanager
+def adding_advice(advice: str) -> Iterator[None]:
+    """Add to errors about data what to do about them."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{error} {advice}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +203,29 @@ def _files(manifest: Path) -> dict[str, dict[str, Any]]:
         raise record.wrong("files", "an object of file names")
     for name, fields in files.items():
         entry = Record.of(manifest, f"file {name!r}", fields)
-        entry.integer("bytes")
+        entry.exact_integer("bytes")
         entry.string("sha256")
-        if Path(name).is_absolute() or ".." in Path(name).parts:
+        if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
             raise DataError(f"{manifest}: file {name!r} is outside the folder of its manifest.")
     return files
 
 
-def _problem(file: Path, entry: dict[str, Any]) -> str | None:
-    """What is wrong with a file; None if nothing is."""
+def _problem(file: Path, entry: dict[str, Any], *, limit: float = math.inf) -> str | None:
+    """What is wrong with a file; None if nothing is. Files above `limit` bytes are not hashed."""
+    try:
+        stat = file.stat()
+    except OSError:  # also a name that no file system has
+        return "is missing"
     if not file.is_file():
         return "is missing"
-    size = file.stat().st_size
-    if size != entry["bytes"]:
-        return f"has {size:,} bytes instead of {entry['bytes']:,}"
-    if sha256(file) != entry["sha256"]:
-        return "does not match its SHA-256"
-    return None
+    if stat.st_size != entry["bytes"]:
+        return f"has {stat.st_size:,} bytes instead of {entry['bytes']:,}"
+    if stat.st_size > limit:
+        return None
+    found = sha256(file) if limit == math.inf else _known_hash(file, stat.st_size, stat.st_mtime_ns)
+    return None if found == entry["sha256"] else _OTHER_HASH
+
+
+@lru_cache(maxsize=256)
+def _known_hash(file: Path, size: int, changed: int) -> str:  # noqa: ARG001  # a changed file has another key
+    return sha256(file)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babywalk.assets.records import lines
+from babywalk.common.array_files import map_array
 from babywalk.common.errors import DataError, shortlist
 from babywalk.common.files import atomic_write, write_text
 
@@ -52,15 +53,8 @@ def write_glove(vocab: Path, array: Path, vectors: WordVectors) -> None:
 
 
 def _read_array(file: Path) -> NDArray[np.float32]:
-    if not file.is_file():
-        raise DataError(f"{file}: file not found.")
-    try:
-        # Mapping checks the size in the header against the file before memory is allocated, and rejects
-        # arrays of Python objects.
-        stored = np.lib.format.open_memmap(file, mode="r")
-    except (ValueError, OSError, EOFError) as error:
-        raise DataError(f"{file}: is not a NumPy file of numbers ({error}).") from None
-    if stored.ndim != 2 or stored.dtype.kind != "f" or stored.dtype.itemsize != 4:
+    stored = map_array(file, "f", (None, None))
+    if stored.dtype.itemsize != 4:
         raise DataError(
             f"{file}: contains {stored.dtype.name} of shape {stored.shape}; "
             "expected float32 with one row per word."

@@ -47,9 +47,16 @@ class Record:
         """An integer; a string of digits is accepted too, because some releases have it."""
         value = self.fields.get(field)
         if isinstance(value, str) and value.isdecimal() and len(value) < 20:
-            return int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self.wrong(field, "an integer")
+            value = int(value)
+        if not _is_int64(value):
+            raise self.wrong(field, "an integer below 2^63" if type(value) is int else "an integer")
+        return value
+
+    def exact_integer(self, field: str) -> int:
+        """An integer from 0, not a string of digits."""
+        value = self.fields.get(field)
+        if not _is_int64(value) or value < 0:
+            raise self.wrong(field, "an integer from 0")
         return value
 
     def number(self, field: str) -> float:
@@ -76,7 +83,7 @@ class Record:
     def integers(self, field: str) -> list[int]:
         """A list of integers, possibly empty."""
         value = self.items(field, "a list of integers")
-        if not set(map(type, value)) <= {int}:
+        if not all(map(_is_int64, value)):
             raise self.wrong(field, "a list of integers")
         return value
 
@@ -101,6 +108,13 @@ class Record:
             raise self.wrong(field, "a non-empty list of non-empty strings")
         return value
 
+    def optional_strings(self, field: str) -> tuple[str, ...]:
+        """A list of strings; empty if the field is missing."""
+        value = self.items(field, "a list of strings") if field in self.fields else []
+        if not all(isinstance(item, str) for item in value):
+            raise self.wrong(field, "a list of strings")
+        return tuple(value)
+
 
 def records(file: Path, value: object, what: str = "record") -> Sequence[Record]:
     """The objects of a JSON list, numbered from 0 for error messages."""
@@ -113,6 +127,10 @@ def lines(file: Path) -> list[str]:
     """The lines of a text file without their line ends (LF or CRLF)."""
     text = read_text(file).removesuffix("\n")
     return [line.removesuffix("\r") for line in text.split("\n")] if text else []
+
+
+def _is_int64(value: Any) -> TypeGuard[int]:
+    return type(value) is int and -(2**63) <= value < 2**63
 
 
 def _is_finite(value: Any) -> TypeGuard[float]:

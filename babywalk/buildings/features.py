@@ -24,12 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from babywalk.assets.data_directory import FEATURES, component, read_manifest
+from babywalk.assets.data_directory import FEATURES, StoredComponent, adding_advice, component
 from babywalk.assets.records import Record
 from babywalk.assets.view_features import Panorama
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.objects.parts import Part
 from babywalk.buildings.panorama import VIEWS
+from babywalk.common.array_files import map_array
 from babywalk.common.errors import ConfigError, DataError, shortlist, unknown
 
 BLIND = "none"
@@ -140,29 +141,34 @@ def open_source(data: Path, name: str, houses: Houses) -> Source:
     """Map one converted source."""
     if name not in sources(data):
         raise unknown("Feature source", name, [*sources(data), BLIND])
-    folder = data / FEATURES / name
-    manifest = read_manifest(folder)
-    facts = Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
-    if facts.string("viewpoints") != houses.key:
-        raise DataError(f"{folder}: was converted for different houses. Import it again.")
-    return Source(
-        name=name,
-        views=_map(folder / "views.npy", (len(houses.names), VIEWS, facts.integer("width"))),
-        panorama=_map(folder / "panorama.npy", (len(houses.names), facts.integer("width"))),
-        parts={part: slice(begin, end) for part, (begin, end) in facts.fields.get("parts", {}).items()},
-        columns=tuple(facts.fields.get("columns", ())),
-        notes=tuple(manifest.fields.get("notes", ())),
-    )
+    again = f"Import the features again with 'babywalk data import --features {name}=FILE {data}'."
+    stored = StoredComponent(data / FEATURES / name, again)
+    manifest, facts, count = stored.manifest, stored.details, len(houses.names)
+    with adding_advice(again):
+        if facts.string("viewpoints") != houses.key:
+            raise DataError(f"{stored.folder}: was converted for different houses.")
+        width, columns = facts.exact_integer("width"), facts.optional_strings("columns")
+        if columns and len(columns) != width:
+            raise facts.wrong("columns", f"{width} names, one per column")
+        parts, notes = _parts(facts, width), manifest.optional_strings("notes")
+    with stored.reading("views.npy") as file:
+        views = map_array(file, "f", (count, VIEWS, width))
+    with stored.reading("panorama.npy") as file:
+        panorama = map_array(file, "f", (count, width))
+    return Source(name, views, panorama, parts, columns, notes)
 
 
-def _map(file: Path, shape: tuple[int, ...]) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file}: cannot be mapped ({error}). Import the features again.") from None
-    if array.shape != shape:
-        raise DataError(f"{file}: has shape {array.shape}; expected {shape}. Import the features again.")
-    return array
+def _parts(facts: Record, width: int) -> dict[str, slice]:
+    """The columns of each named part."""
+    parts = facts.fields.get("parts", {})
+    if not isinstance(parts, dict):
+        raise facts.wrong("parts", "an object of named parts")
+    record = Record(facts.file, "field 'parts'", parts)
+    for name in parts:
+        bounds = record.integers(name)
+        if len(bounds) != 2 or not 0 <= bounds[0] <= bounds[1] <= width:
+            raise record.wrong(name, f"[begin, end] within 0 to {width}")
+    return {name: slice(begin, end) for name, (begin, end) in parts.items()}
 
 
 def _blocks(data: Path, wanted: str, houses: Houses) -> Iterator[tuple[Source, slice]]:

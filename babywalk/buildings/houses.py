@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from babywalk.assets.connectivity import Connectivity, connectivity_files, read_connectivity
+from babywalk.assets.data_directory import check_hashes
+from babywalk.common.array_files import Shape, read_arrays
 from babywalk.common.errors import DataError, unknown
 from babywalk.common.files import atomic_write, read_bytes
 from babywalk.common.progress import progress
@@ -33,7 +34,14 @@ NOWHERE = -1  # in place of a viewpoint: there is none
 Index = NDArray[np.integer[Any]]
 
 _VERSION = "2"  # increment when the meaning of a table of Houses changes
-_TABLES = ("first", "positions", "neighbours", "distances", "next_step", "visible")
+_TABLES: tuple[tuple[str, str, Shape], ...] = (  # name, kind of values, shape
+    ("first", "i", (None,)),
+    ("positions", "f", (None, 3)),
+    ("neighbours", "i", (None, None)),
+    ("distances", "f", (None,)),
+    ("next_step", "i", (None,)),
+    ("visible", "b", (None,)),
+)
 
 
 def geodesics(
@@ -180,7 +188,9 @@ def _check(house: Connectivity) -> None:
 def load_houses(folder: Path, cache: Path | None = None) -> Houses:
     """The houses of a folder of connectivity files; `cache` is a folder for the built tables."""
     files = connectivity_files(folder)
-    stored = cache / f"houses-{_key(files)}.npz" if cache else None
+    hashes = _hashes(files)
+    check_hashes(folder, hashes)
+    stored = cache / f"houses-{_key(hashes)}.npz" if cache else None
     if stored and (houses := _read(stored)):
         return houses
     houses = Houses.of([read_connectivity(file) for file in progress(files, "Reading houses", unit="house")])
@@ -190,12 +200,17 @@ def load_houses(folder: Path, cache: Path | None = None) -> Houses:
     return houses
 
 
-def _key(files: list[Path]) -> str:
+def _hashes(files: list[Path]) -> dict[str, str]:
+    """The SHA-256 of each file by its name."""
     with ThreadPoolExecutor() as pool:
-        contents = pool.map(lambda file: hashlib.sha256(read_bytes(file)).digest(), files)
-        digest = hashlib.sha256(_VERSION.encode())
-        for file, content in zip(files, contents, strict=True):
-            digest.update(file.name.encode() + b"\0" + content)
+        found = pool.map(lambda file: hashlib.sha256(read_bytes(file)).hexdigest(), files)
+        return dict(zip((file.name for file in files), found, strict=True))
+
+
+def _key(hashes: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(_VERSION.encode())
+    for name, content in hashes.items():
+        digest.update(name.encode() + b"\0" + bytes.fromhex(content))
     return digest.hexdigest()[:32]
 
 
@@ -205,18 +220,33 @@ def _write(file: Path, houses: Houses) -> None:
             out,
             scans=np.array(houses.scans),
             names=np.array(houses.names),
-            **{table: getattr(houses, table) for table in _TABLES},
+            **{name: getattr(houses, name) for name, _, _ in _TABLES},
         )
 
 
 def _read(file: Path) -> Houses | None:
     """The cached houses; None if the file is missing or damaged."""
     try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
-            return Houses(
-                scans=tuple(stored["scans"].tolist()),
-                names=tuple(stored["names"].tolist()),
-                **{table: stored[table] for table in _TABLES},
-            )
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        stored = read_arrays(file, (("scans", "U", (None,)), ("names", "U", (None,)), *_TABLES))
+    except DataError:
         return None
+    houses = Houses(
+        scans=tuple(stored["scans"].tolist()),
+        names=tuple(stored["names"].tolist()),
+        **{name: stored[name] for name, _, _ in _TABLES},
+    )
+    return houses if _is_consistent(houses) else None
+
+
+def _is_consistent(houses: Houses) -> bool:
+    """Whether the tables have the sizes that they need, and only viewpoints that there are."""
+    first, count = houses.first, len(houses.names)
+    if len(first) != len(houses) + 1 or first[0] != 0 or first[-1] != count or (np.diff(first) < 1).any():
+        return False
+    pairs = int((np.diff(first) ** 2).sum())
+    viewpoints = (houses.neighbours, houses.next_step)
+    return (
+        len(houses.positions) == len(houses.neighbours) == count
+        and len(houses.distances) == len(houses.next_step) == len(houses.visible) == pairs
+        and all(not table.size or (table.min() >= NOWHERE and table.max() < count) for table in viewpoints)
+    )

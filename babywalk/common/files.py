@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escaped character that must be half of a pair
 
 
 def read_text(path: Path) -> str:
@@ -48,17 +52,29 @@ def read_bytes(path: Path) -> bytes:
 
 def read_json(path: Path) -> Any:
     """The value in a JSON file."""
-    text = read_text(path)
+    return parse_json(read_text(path), str(path))
+
+
+def parse_json(text: str, where: str) -> Any:
+    """The value of a JSON text; `where` is for error messages."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        if _SURROGATE.search(text):
+            _as_json(value).encode("utf-8")
     except json.JSONDecodeError as error:
         whole = text.rstrip().endswith(("]", "}"))
         why = error.msg if whole else "the file ends too early; copy it again"
-        raise DataError(f"{path}: line {error.lineno} is not valid JSON ({why}).") from None
+        raise DataError(f"{where}: line {error.lineno} is not valid JSON ({why}).") from None
+    except UnicodeEncodeError as error:
+        near = error.object[max(0, error.start - 20) : error.start]
+        raise DataError(
+            f"{where}: a text has half of a surrogate pair, which is not a character, after {near!r}."
+        ) from None
     except ValueError as error:  # an integer of thousands of digits
-        raise DataError(f"{path}: is not valid JSON ({error}).") from None
+        raise DataError(f"{where}: is not valid JSON ({error}).") from None
     except RecursionError:
-        raise DataError(f"{path}: the JSON is nested too deeply to be any known format.") from None
+        raise DataError(f"{where}: the JSON is nested too deeply to be any known format.") from None
+    return value
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -162,13 +178,41 @@ def naming_file_errors(path: Path, temporary: Path | None = None) -> Iterator[No
 
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text atomically."""
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise DataError(
+            f"{path}: cannot be written: a text or a file name in it is not valid Unicode. Rename the file."
+        ) from None
     with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_bytes(content)
 
 
 def write_json(path: Path, value: object, *, indent: int | None = 1) -> None:
     """Write a JSON value atomically."""
-    write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
+    write_text(path, _as_json(value, indent=indent) + "\n")
+
+
+def matching_files(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder whose names match a pattern, sorted; an error for a name that is not UTF-8."""
+    files = sorted(folder.glob(pattern))
+    for file in files:
+        if not is_unicode(file.name):
+            raise DataError(f"{folder}: the file name {file.name!r} is not UTF-8. Rename or remove the file.")
+    return files
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be encoded: not so file names that are not UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _as_json(value: object, *, indent: int | None = None) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
 def sha256(path: Path) -> str:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from babywalk.assets.data_directory import CACHE, CONNECTIVITY, WALKS, WORD_VECTORS, component, details
+from babywalk.assets.data_directory import (
+    CACHE,
+    CONNECTIVITY,
+    WALKS,
+    WORD_VECTORS,
+    StoredComponent,
+    adding_advice,
+    component,
+)
 from babywalk.assets.glove import WordVectors, read_glove
 from babywalk.assets.r2r import SPLITS, r2r_file
 from babywalk.buildings.houses import Houses, load_houses
+from babywalk.common.array_files import check_range, read_array
 from babywalk.common.errors import ConfigError, DataError, unknown
-from babywalk.common.files import sha256
-from babywalk.episodes.joining import TASKS, join_rule
-from babywalk.episodes.task import Task, join_task
+from babywalk.common.files import matching_files, sha256
+from babywalk.episodes.joining import DRAW, TASKS, join_rule
+from babywalk.episodes.task import Task, draw_name, join_task
 from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.episodes.walks import Walks, load_walks
+
+# The version of built tasks, stored in their manifests. 1 (not stored): chains in the order of their first
+# walk; 2: the official order, houses in the order of their first walk.
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -37,12 +50,15 @@ class Dataset:
     @cached_property
     def houses(self) -> Houses:
         """All houses of the data directory."""
-        return load_houses(self.folder / CONNECTIVITY, self.folder / CACHE)
+        stored = self._imported(CONNECTIVITY, "--connectivity FOLDER")
+        with adding_advice(stored.again):
+            return load_houses(stored.folder, self.folder / CACHE)
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
         """The splits with walks: train, val_seen, val_unseen, test, then others by name."""
-        found = {file.stem.removeprefix("R2R_") for file in (self.folder / WALKS).glob("R2R_*.json")}
+        files = matching_files(self.folder / WALKS, "R2R_*.json")
+        found = {file.stem.removeprefix("R2R_") for file in files}
         return tuple(
             sorted(found, key=lambda split: (SPLITS.index(split) if split in SPLITS else len(SPLITS), split))
         )
@@ -52,7 +68,9 @@ class Dataset:
         if split not in self.splits:
             raise unknown("Split", split, self.splits)
         if split not in self._read:
-            self._read[split] = load_walks(r2r_file(self.folder / WALKS, split), self.houses)
+            stored = self._imported(WALKS, "--r2r FOLDER")
+            with stored.reading(r2r_file(Path(), split).name) as file:
+                self._read[split] = load_walks(file, self.houses)
         return self._read[split]
 
     def walks_hash(self, split: str) -> str:
@@ -85,22 +103,34 @@ class Dataset:
                 f"{self.folder}: has no {name} for {split}. "
                 f"Run 'babywalk data build {name} --data {self.folder} --splits {split}'."
             )
-        if details(folder).string("walks") != self.walks_hash(split):
+        again = f"Run 'babywalk data build {name} --data {self.folder} --splits {split}' again."
+        stored = StoredComponent(folder, again)
+        if stored.details.fields.get("format") != _FORMAT:
             raise DataError(
-                f"{folder}: was built from different R2R walks. "
-                f"Run 'babywalk data build {name} --data {self.folder} --splits {split}' again."
+                f"{folder}: was built by another version of BabyWalk, without the official ids. {again}"
             )
-        chain = np.load(folder / "chain.npy", allow_pickle=False)
-        sampled = folder / "chosen.npy"
-        chosen = np.load(sampled, allow_pickle=False) if sampled.exists() else None
-        return Task(name, split, self.houses, walks, chain, chosen, chosen)
+        if stored.details.string("walks") != self.walks_hash(split):
+            raise DataError(f"{folder}: was built from different R2R walks. {again}")
+        with stored.reading("chain.npy") as file:
+            chain = read_array(file, "i", (None, rule.walks)).astype(np.int32, copy=False)
+            check_range(file, "numbers of walks", chain, 0, len(walks))
+        task = Task(name, split, self.houses, walks, chain)
+        if not stored.has("chosen.npy"):
+            return task
+        with stored.reading("chosen.npy") as file:
+            chosen = read_array(file, "i", (None,)).astype(np.int64, copy=False)
+            check_range(file, "numbers of episodes", chosen, 0, task.full_size)
+            if (np.diff(chosen) <= 0).any():
+                raise DataError(f"{file}: the numbers of episodes must ascend.")
+        draw = draw_name(stored.details.integer("draw"), stored.details.integer("seed"))
+        return replace(task, chosen=chosen, counted=chosen, draw=draw)
 
     def has(self, name: str, split: str) -> bool:
         """Whether a task exists for a split."""
         return split in self.splits and (join_rule(name).walks == 1 or self._built(name, split).is_dir())
 
     def build(self, name: str, split: str, *, full: bool = False, seed: int = 0) -> Task:
-        """Join the walks of a split into a task and save it, sampled to the published size unless `full`."""
+        """Join the walks of a split into a task and save it, drawn to the published size unless `full`."""
         rule, walks = join_rule(name), self.walks(split)
         if rule.walks == 1:
             raise ConfigError(f"{name} needs no building: it consists of the walks themselves.")
@@ -110,8 +140,10 @@ class Dataset:
             )
         task = join_task(name, split, self.houses, walks, rule, seed=None if full else seed)
         facts = {
+            "format": _FORMAT,
             "walks": self.walks_hash(split),
             "full": task.chosen is None,
+            "draw": None if task.chosen is None else DRAW,
             "seed": None if task.chosen is None else seed,
             "episodes": len(task),
             "paths": len(task.chains_used),
@@ -134,8 +166,15 @@ class Dataset:
 
     def word_vectors(self) -> WordVectors | None:
         """The imported word vectors, if any."""
-        folder = self.folder / WORD_VECTORS
-        return read_glove(folder / "vocab.txt", folder / "vectors.npy") if folder.is_dir() else None
+        if not (self.folder / WORD_VECTORS).is_dir():
+            return None
+        stored = self._imported(WORD_VECTORS, "--glove WORDS VECTORS")
+        with stored.reading("vocab.txt") as words, stored.reading("vectors.npy") as vectors:
+            return read_glove(words, vectors)
+
+    def _imported(self, name: str, options: str) -> StoredComponent:
+        again = f"Import it again with 'babywalk data import {options} {self.folder}'."
+        return StoredComponent(self.folder / name, again)
 
     def _built(self, name: str, split: str) -> Path:
         return self.folder / name / split

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from babywalk.assets.data_directory import component
+from babywalk.assets.data_directory import StoredComponent, component
 from babywalk.assets.r2r import walk_fields
+from babywalk.common.array_files import check_range, checked_ragged, read_array
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Ragged, starts
 from babywalk.episodes.task import Task
@@ -125,20 +127,30 @@ def save_babysteps(
             np.save(draft.folder / "ends.npy", steps.ends.values.astype(np.int16))
 
 
-def load_babysteps(folder: Path, task: Task, segmented: SegmentedTexts) -> BabySteps:
+def load_babysteps(stored: StoredComponent, task: Task, segmented: SegmentedTexts) -> BabySteps:
     """Read what `save_babysteps` wrote."""
-    try:
-        start = np.load(folder / "start.npy", allow_pickle=False)
-        rows = [
-            Ragged(np.load(file, allow_pickle=False).astype(np.int32), start)
-            for file in (folder / "sentences.npy", folder / "ends.npy")
-            if file.exists()
-        ]
-    except (OSError, ValueError) as error:
-        raise DataError(f"{folder}: cannot be read ({error}). Run 'babywalk data align' again.") from None
-    if len(start) != len(task) + 1:
-        raise DataError(
-            f"{folder}: has the steps of {len(start) - 1:,} episodes instead of {len(task):,}. "
-            "Run 'babywalk data align' again."
-        )
-    return BabySteps(task, segmented, rows[0], rows[1] if len(rows) > 1 else None)
+    with stored.reading("start.npy") as file:
+        start = read_array(file, "i", (None,))
+        if len(start) != len(task) + 1:
+            raise DataError(f"{file}: has the steps of {len(start) - 1:,} episodes instead of {len(task):,}.")
+    with stored.reading("sentences.npy") as file:
+        sentences = checked_ragged(file, "steps", read_array(file, "i", (None,)), start)
+        episodes = np.arange(len(task))
+        expected = segmented.of_episodes(task, episodes).lengths
+        check_range(file, "sentences per step", sentences.values, 1, expected.max(initial=0) + 1)
+        if (_sums(sentences) != expected).any():
+            raise DataError(f"{file}: the steps do not have as many sentences as their instructions.")
+    if not stored.has("ends.npy"):
+        return BabySteps(task, segmented, sentences)
+    with stored.reading("ends.npy") as file:
+        ends = checked_ragged(file, "steps", read_array(file, "i", (None,)), start)
+        states = np.repeat(task.paths.lengths[task.chain_of(episodes)], ends.lengths)
+        if (ends.values < 0).any() or (ends.values >= states).any():
+            raise DataError(f"{file}: a step ends outside of its path.")
+    return BabySteps(task, segmented, sentences, ends)
+
+
+def _sums(rows: Ragged) -> NDArray[np.int64]:
+    """(R,) the sum of each row."""
+    total: NDArray[np.int64] = np.append(0, np.cumsum(rows.values, dtype=np.int64))[rows.start]
+    return np.diff(total)

@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.assets.data_directory import component
+from babywalk.assets.data_directory import StoredComponent, component
+from babywalk.assets.records import Record
+from babywalk.common.array_files import Shape, check_range, checked_ragged, read_arrays
 from babywalk.common.errors import DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.ragged import Ragged, ranges, starts
@@ -18,7 +20,8 @@ from babywalk.episodes.task import Index, Task
 from babywalk.instructions.identification import SentenceTable
 from babywalk.instructions.sentences import Sentence
 
-_ARRAYS = ("first", "landmark", "verb", "plain_verb", "stops", "leads", "length")
+_FLAGS = ("landmark", "verb", "plain_verb", "stops", "leads")
+_ARRAYS = ("first", *_FLAGS, "length")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +86,30 @@ def save_segmented(
         write_json(draft.folder / "words.json", {"landmarks": segmented.phrases, "verbs": segmented.actions})
 
 
-def load_segmented(folder: Path) -> SegmentedTexts:
-    """Read what `save_segmented` wrote."""
-    words = read_json(folder / "words.json")
-    try:
-        with np.load(folder / "sentences.npz", allow_pickle=False) as stored:
-            return SegmentedTexts(
-                table=SentenceTable(**{name: stored[name] for name in _ARRAYS}),
-                begin=stored["begin"],
-                landmarks=Ragged(stored["landmarks"], stored["landmark_start"]),
-                phrases=tuple(words["landmarks"]),
-                verbs=Ragged(stored["verbs"], stored["verb_start"]),
-                actions=tuple(words["verbs"]),
-            )
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(f"{folder}: cannot be read ({error}). Run 'babywalk data segment' again.") from None
+def load_segmented(stored: StoredComponent, texts: Sequence[str]) -> SegmentedTexts:
+    """Read what `save_segmented` wrote for the texts."""
+    with stored.reading("words.json") as file:
+        words = Record.of(file, "the file", read_json(file))
+        phrases, actions = words.optional_strings("landmarks"), words.optional_strings("verbs")
+    any_length: Shape = (None,)
+    numbers = ("first", "length", "begin", "landmarks", "landmark_start", "verbs", "verb_start")
+    expected = [*((name, "i", any_length) for name in numbers), *((name, "b", any_length) for name in _FLAGS)]
+    with stored.reading("sentences.npz") as file:
+        found = read_arrays(file, expected)
+        table = SentenceTable(**{name: found[name] for name in _ARRAYS})
+        landmarks = checked_ragged(file, "landmarks", found["landmarks"], found["landmark_start"])
+        verbs = checked_ragged(file, "verbs", found["verbs"], found["verb_start"])
+        count = len(table.length)
+        rows = checked_ragged(file, "sentences", table.length, table.first)
+        sizes = [len(landmarks), len(verbs), *(len(found[name]) for name in ("begin", *_FLAGS))]
+        if len(rows) != len(texts) or any(size != count for size in sizes):
+            raise DataError(f"{file}: does not have the sentences of {len(texts):,} instructions.")
+        check_range(file, "numbers of landmarks", landmarks.values, 0, len(phrases))
+        check_range(file, "numbers of verbs", verbs.values, 0, len(actions))
+        longest = max(map(len, texts), default=0) + 1
+        check_range(file, "positions in an instruction", found["begin"], 0, longest)
+        check_range(file, "lengths of sentences", table.length, 0, longest)
+    return SegmentedTexts(table, found["begin"], landmarks, phrases, verbs, actions)
 
 
 def _numbered(rows: Sequence[Sequence[str]]) -> tuple[Ragged, tuple[str, ...]]:

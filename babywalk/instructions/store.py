@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from babywalk.assets.data_directory import BABYSTEPS, CACHE, SENTENCES, details
+from babywalk.assets.data_directory import BABYSTEPS, CACHE, SENTENCES, StoredComponent, adding_advice
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import starts
 from babywalk.episodes.dataset import Dataset
@@ -63,9 +63,10 @@ def segmented_texts(dataset: Dataset, split: str) -> SegmentedTexts:
     again = f"Run 'babywalk data segment --data {dataset.folder} --splits {split}'"
     if not folder.is_dir():
         raise DataError(f"{dataset.folder}: the instructions of {split} are not segmented. {again}.")
-    if details(folder).string("walks") != dataset.walks_hash(split):
+    stored = StoredComponent(folder, f"{again} again.")
+    if stored.details.string("walks") != dataset.walks_hash(split):
         raise DataError(f"{folder}: was made from other walks than those in this directory. {again} again.")
-    return load_segmented(folder)
+    return load_segmented(stored, dataset.walks(split).texts)
 
 
 def save_aligned_steps(
@@ -121,7 +122,9 @@ def _load_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> t
     if not folder.is_dir():
         return None
     whole = dataset.task(task.name, task.split)
-    facts = details(folder).fields
+    again = f"Run 'babywalk data align {task.name} --data {dataset.folder} --splits {task.split}' again."
+    stored = StoredComponent(folder, again)
+    facts = stored.details
     wanted = {
         "mode": config.mode,
         "reading": config.reading,
@@ -129,13 +132,15 @@ def _load_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> t
         "walks": dataset.walks_hash(task.split),
         "episodes": len(whole),
     }
-    if any(facts.get(name) != value for name, value in wanted.items()):
+    if any(facts.fields.get(name) != value for name, value in wanted.items()):
         return None
-    steps = load_babysteps(folder, whole, segmented_texts(dataset, task.split))
+    with adding_advice(again):
+        method = facts.string("method")
+    steps = load_babysteps(stored, whole, segmented_texts(dataset, task.split))
     numbers = whole.full_indices(np.arange(len(whole)))
     rows = np.searchsorted(numbers, task.full_indices(np.arange(len(task))))
     ends = None if steps.ends is None else steps.ends.take(rows)
-    return BabySteps(task, steps.segmented, steps.sentences.take(rows), ends), str(facts["method"])
+    return BabySteps(task, steps.segmented, steps.sentences.take(rows), ends), method
 
 
 def identify_steps(dataset: Dataset, task: Task, config: IdentificationConfig | None = None) -> BabySteps:

@@ -54,7 +54,7 @@ def test_an_invalid_vocabulary_is_rejected(tmp_path: Path, vocab: str, message: 
     [
         (np.ones((3, 4), np.float32), "has 3 rows; expected 2, one per line of vocab.txt."),
         (np.ones((2, 4)), "contains float64 of shape (2, 4); expected float32 with one row per word."),
-        (np.ones(2, np.float32), "contains float32 of shape (2,); expected float32 with one row per word."),
+        (np.ones(2, np.float32), "contains float32 of shape (2,); expected floats of shape (any, any)."),
         (
             np.array([[1, 2], [np.nan, 0]], np.float32),
             "row 1 contains NaN or infinity.",

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from babywalk.assets.data_directory import StoredComponent
 from babywalk.common.errors import DataError
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
@@ -127,7 +128,7 @@ def test_saved_steps_load_with_their_ends(segmented_dataset: Dataset, tmp_path: 
     last = np.diff(steps.task.paths.start)[steps.task.chain_of(np.arange(len(steps)))] - 1
     ends = Ragged(np.repeat(last, steps.sentences.lengths).astype(np.int32), steps.sentences.start)
     save_babysteps(tmp_path / "steps", replace(steps, ends=ends), facts={})
-    read = load_babysteps(tmp_path / "steps", steps.task, steps.segmented)
+    read = load_babysteps(StoredComponent(tmp_path / "steps", ""), steps.task, steps.segmented)
     first = read.steps(0)
     assert [step.text for step in first] == steps.texts(0)
     assert first[0].path == steps.task[0].path
