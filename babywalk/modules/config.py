@@ -32,9 +32,9 @@ class PolicyConfig:
     # reads the summaries, as in the authors' release.
     context: str = "joined"
     decoder: str = "coattend"
-    # What the paper leaves open. "release", as in its authors' code: the decoder's first cell is the last one of
-    # the encoder; view attention compares projections of size 256; linear layers on the summaries; no dropout
-    # on frozen word vectors and inside the action MLP.
+    # What the paper leaves open. "release", as in its authors' code: the decoder's first cell is the last one
+    # of the encoder; view attention compares projections of size 256; linear layers on the summaries; no
+    # dropout on frozen word vectors and inside the action MLP.
     details: str = "ours"
     hidden: int = 512
     action: int = 256  # size of an embedded action

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from babywalk.common.errors import DataError
+from babywalk.common.config import from_table
+from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.weights import load_state, read_tensors, write_tensors
 from babywalk.modules.model import Model
 from babywalk.modules.network import Network
 
 _FORMAT = "babywalk checkpoint 4"
+_ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps of each weight
 
 
 @dataclass(slots=True)
@@ -65,20 +68,71 @@ def load_checkpoint(
             )
     network = model.network
     groups: dict[str, dict[str, Tensor]] = {"weights": {}, "average": {}, "optimiser": {}}
-    number = {name: index for index, name in enumerate(_names(network))}
-    state: dict[int, dict[str, Tensor]] = {}
-    try:
-        for name, tensor in tensors.items():
-            kind, _, rest = name.partition("/")
-            groups[kind][rest] = tensor
-        for name, tensor in groups["optimiser"].items():
-            key, _, weight = name.partition("/")
-            state.setdefault(number[weight], {})[key] = tensor
-        progress = Progress(**about["progress"])
-    except (KeyError, TypeError) as error:
-        raise DataError(f"{file}: is not a complete checkpoint ({error}). Start another run.") from None
+    for name, tensor in tensors.items():
+        kind, _, rest = name.partition("/")
+        if kind not in groups:
+            raise _incomplete(file, f"{name!r} is neither a weight nor a state of the optimiser")
+        groups[kind][rest] = tensor
+    progress = _progress(file, about.get("progress"))
+    state = _optimiser_state(file, network, groups["optimiser"])
+    own = network.state_dict()
+    for name, tensor in groups["average"].items():
+        if name not in own or own[name].shape != tensor.shape or own[name].dtype != tensor.dtype:
+            raise _incomplete(file, f"the averaged weight {name!r} is not one of the network")
+    if groups["average"] and groups["average"].keys() != own.keys():
+        raise _incomplete(file, "averaged weights are missing")
     load_state(network, groups["weights"], file)
     return progress, groups["average"], state
+
+
+def _progress(file: Path, value: object) -> Progress:
+    """The progress in a header; a run can have come exactly so far."""
+    if not isinstance(value, dict):
+        raise _incomplete(file, "its header has no table 'progress'")
+    try:
+        progress = from_table(Progress, value, where=f"{file}, progress")
+    except ConfigError as error:
+        raise DataError(str(error)) from None
+    in_stage = progress.iteration > 0
+    valid = (
+        value.keys() == {setting.name for setting in fields(Progress)}
+        and 0 <= progress.iteration <= progress.total
+        and progress.stage == len(progress.bests)
+        and in_stage == bool(progress.name)
+        and (in_stage or progress.best < 0)
+        and -1 <= progress.best_at <= progress.iteration
+        and progress.decisions >= 0
+        and all(map(math.isfinite, (progress.best, progress.baseline or 0.0, *progress.bests.values())))
+    )
+    if not valid:
+        raise _incomplete(file, "the fields of its progress do not fit together")
+    return progress
+
+
+def _optimiser_state(
+    file: Path, network: Network, tensors: Mapping[str, Tensor]
+) -> dict[int, dict[str, Tensor]]:
+    """The state of Adam by the number of the weight: none, or that of every learned weight."""
+    number = {name: index for index, name in enumerate(_names(network))}
+    weights = dict(network.named_parameters())
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        key, _, weight = name.partition("/")
+        if weight not in number or key not in _ADAM:
+            raise _incomplete(file, f"{name!r} is not a state of the optimiser")
+        if tensor.shape != (torch.Size() if key == "step" else weights[weight].shape) or not (
+            tensor.is_floating_point() and bool(tensor.isfinite().all())
+        ):
+            raise _incomplete(file, f"the optimiser's {key} of {weight!r} has another shape or is not finite")
+        state.setdefault(number[weight], {})[key] = tensor
+    for index, found in state.items():
+        if missing := _ADAM - found.keys():
+            raise _incomplete(file, f"the optimiser has no {min(missing)} of weight {index}")
+    return state
+
+
+def _incomplete(file: Path, why: str) -> DataError:
+    return DataError(f"{file}: is not a complete checkpoint ({why}). Start another run.")
 
 
 def _data_of(model: Model) -> dict[str, str]:

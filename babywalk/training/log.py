@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from babywalk.common.files import atomic_write, naming_file_errors
+from babywalk.common.errors import DataError
+from babywalk.common.files import atomic_write, naming_file_errors, read_text
 
 _HEADER = ["total", "stage", "iteration", "name", "value"]
 
@@ -41,17 +43,48 @@ class Log:
         """Drop rows that were written after the checkpoint from which a run resumes."""
         kept = []
         if self.file.exists():
-            with self.file.open(newline="", encoding="utf-8") as lines:
-                rows = list(csv.reader(lines))
-            kept = [row for row in rows[1:] if len(row) == len(_HEADER) and _precedes(row, after)]
+            # The validation of an initial model, at iteration 0, comes after the checkpoint.
+            kept = [
+                [row.total, row.stage, row.iteration, row.name, repr(row.value)]
+                for row in read_log(self.file)
+                if row.total < after or (row.total == after and row.iteration > 0)
+            ]
         with atomic_write(self.file) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([_HEADER, *kept])
 
 
-def _precedes(row: list[str], after: int) -> bool:
-    """Whether a row was written before the checkpoint; the validation of an initial model comes after it."""
-    total, _, iteration, *_ = row
-    return int(total) < after or (int(total) == after and int(iteration) > 0)
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One row of a log."""
+
+    total: int  # iterations of all stages
+    stage: str
+    iteration: int
+    name: str
+    value: float
+
+
+def read_log(file: Path) -> Iterator[Measurement]:
+    """The rows of a log; the last line may be incomplete while a run is writing."""
+    text = read_text(file)
+    rows = csv.reader(text[: text.rfind("\n") + 1].splitlines())
+    try:
+        if (header := next(rows, _HEADER)) != _HEADER:
+            raise DataError(f"{file}: the first line is {header}; expected {','.join(_HEADER)}.")
+        for row in rows:
+            yield _measurement(row)
+    except (csv.Error, TypeError, ValueError):
+        raise DataError(
+            f"{file}: line {rows.line_num} is not a measurement. Remove the line, or the file."
+        ) from None
+
+
+def _measurement(row: list[str]) -> Measurement:
+    total, stage, iteration, name, value = row
+    found = Measurement(int(total), stage, int(iteration), name, float(value))
+    if not 0 <= found.iteration <= found.total < 2**53 or not (stage and name) or abs(found.value) > 1e30:
+        raise ValueError("out of range")
+    return found
 
 
 def _board(folder: Path, after: int) -> Any:

@@ -95,8 +95,8 @@ class Trainer:
         if progress.best < 0:
             return
         file = self._best_file(self.remaining[0])
-        about = read_tensors(file, MODEL_FORMAT)[1] if file.exists() else {"facts": {}}
-        if about["facts"].get("iteration") != progress.best_at:
+        facts = read_tensors(file, MODEL_FORMAT)[1].get("facts") if file.exists() else None
+        if not isinstance(facts, dict) or facts.get("iteration") != progress.best_at:
             progress.best, progress.best_at = -1.0, -1
 
     def run_all(self) -> Progress:

@@ -74,7 +74,8 @@ class Lecture:
         walker: Tensor,  # (B,) of each decision, in the order of time
         baseline: float | None,
     ) -> tuple[Tensor, float]:  # (B,), and the value that the next baseline takes in
-        """The advantage of each decision: its reward, discounted by the decisions after it, minus the baseline.
+        """The advantage of each decision: its reward, discounted by the decisions after it, minus the
+        baseline.
 
         A cumulative baseline is subtracted from the discounted rewards, as in the authors' release; the other
         baselines from the rewards before they are discounted.

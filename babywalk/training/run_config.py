@@ -55,7 +55,7 @@ def read_run_config(run: Path) -> RunConfig:
     _check_format(record)
     settings = dict(record.fields)
     agent, data = record.string("agent"), Path(record.string("data"))
-    recipe, preset = settings.get("recipe"), settings.get("preset")
+    recipe, preset = (record.string(name) if settings.get(name) else None for name in ("recipe", "preset"))
     for name in ("format", "agent", "data", "recipe", "preset"):
         settings.pop(name, None)
     return RunConfig(agent, recipe, preset, data, settings, file)

@@ -45,7 +45,8 @@ def test_an_action_scores_by_the_attended_words_that_name_what_it_shows() -> Non
     match = LexicalMatch(("x sofa", "x lamp"), words=3, code=2, hidden=4)
     match.columns.copy_(torch.eye(2))
     match.words.weight.data.copy_(torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    encoded = EncodedText(torch.zeros(2, 4), torch.tensor([2]), torch.zeros(1, 4), torch.tensor([1, 2]))
+    nothing = torch.zeros(1, 4)
+    encoded = EncodedText(torch.zeros(2, 4), torch.tensor([2]), nothing, torch.tensor([1, 2]), nothing)
     text = TextBatch.of(encoded, torch.tensor([0]))
     weights = torch.tensor([[0.75, 0.25]])  # three quarters "sofa", a quarter "lamp"
     found = match(torch.randn(1, 4), weights, text, _Observation())

@@ -131,7 +131,7 @@ def test_word_attention_ignores_padding(kernels: str) -> None:
     torch.manual_seed(0)
     backend = choose_backend(kernels, torch.device("cpu"))
     attention, state, words = WordAttention(4), torch.randn(2, 4), torch.randn(5, 4)
-    encoded = EncodedText(words, torch.tensor([2, 3]), state, torch.ones(5).long())
+    encoded = EncodedText(words, torch.tensor([2, 3]), state, torch.ones(5).long(), state)
     both, weights = attention(state, backend.texts(encoded, torch.arange(2)))
     assert weights[0, 2] == 0
     assert weights[1].min() > 0
@@ -261,3 +261,26 @@ def test_invalid_settings_are_rejected(options: dict[str, object], message: str)
 def test_the_same_seed_gives_the_same_network() -> None:
     one, two = model().network.state_dict(), model().network.state_dict()
     assert all(np.array_equal(one[name], two[name]) for name in one)
+
+
+def test_details_of_the_release() -> None:
+    """The encoder's last cell starts the decoder, attention compares projections of the views, summaries have
+    linear layers, and there is no dropout inside the action MLP."""
+    network = model(details="release", dropout=0.5).network
+    backend = choose_backend("plain", torch.device("cpu"))
+    encoded = network.eval().encode_text(torch.tensor([[3, 4]]), torch.tensor([2]))
+    text, seen = backend.texts(encoded, torch.arange(1)), backend.observe(observer(), poses([0]))
+    state = network.initial_state(text, seen)
+    assert torch.equal(state.cell, text.cell)
+    assert text.cell.any()
+    assert model().network.initial_state(text, seen).cell.eq(0).all()
+    attention = network.decoder.view_attention
+    assert attention.query.bias.shape == (256,)
+    hidden, views = torch.randn(1, 8), torch.randn(1, 5, VIEW)
+    projected = attention.view_projection(views)[0] @ attention.query(hidden)[0]
+    _, weights = attention.over(hidden, views, torch.ones(1, 5, dtype=torch.bool))
+    assert torch.allclose(weights[0], projected.softmax(dim=0), atol=1e-6)
+    assert network.memory.layers is not None
+    assert not network.memory.read(network.memory.empty(1, like=hidden)).any()
+    assert network.decoder.action_score.dropout.p == 0
+    assert network.decoder.dropout.p == 0.5

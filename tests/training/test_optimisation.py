@@ -95,3 +95,15 @@ def test_without_decay_there_is_no_average() -> None:
     assert average.weights is None
     average.restore({})  # of a checkpoint
     assert average.weights is None
+
+
+def test_parts_of_a_network_are_clipped_apart() -> None:
+    """Gradients (3, 4) and (0, 0.5), clipped to 1: the first is scaled to (0.6, 0.8), the second stays."""
+    network = torch.nn.ModuleDict({"text": linear(0.0, 0.0), "decoder": linear(0.0, 0.0)})
+    optimiser = torch.optim.SGD(network.parameters(), lr=1.0)
+    slopes = {"text": torch.tensor([3.0, 4.0]), "decoder": torch.tensor([0.0, 0.5])}
+    loss = sum((network[name].weight[0] * slope).sum() for name, slope in slopes.items())
+    norm = gradient_step(network, optimiser, loss, 1.0, apart="text.")
+    assert norm == pytest.approx((25 + 0.25) ** 0.5)
+    assert network["text"].weight[0].tolist() == pytest.approx([-0.6, -0.8])
+    assert network["decoder"].weight[0].tolist() == pytest.approx([0, -0.5])

@@ -22,6 +22,7 @@ from babywalk.modules.decoder import Decision
 from babywalk.modules.model import Model
 from babywalk.navigation.teacher import Teacher
 from babywalk.training import loop, reinforcement
+from babywalk.training.checkpoint import Progress
 from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
 from babywalk.training.loop import Trainer
 from babywalk.training.optimisation import gradient_step, new_optimiser
@@ -249,15 +250,34 @@ def test_baseline_is_the_running_mean_of_the_rewards_of_a_stage(
     assert second.baselines[1:] == pytest.approx([4, 4])
 
 
+def test_cumulative_baseline_is_the_mean_over_all_decisions() -> None:
+    """Two walkers of three and one decisions with rewards 4 and 8, discount 0.5: returns 1, 2, 4 and 8."""
+    stage = Lecture.__new__(Lecture)
+    stage.config = ReinforceConfig(baseline="cumulative", discount=0.5)
+    walker = torch.tensor([0, 1, 0, 0])  # in the order of time
+    advantage, mean = stage._advantage(np.array([4.0, 8.0]), walker, None)
+    assert mean == pytest.approx(15 / 4)
+    assert advantage.tolist() == pytest.approx([1 - 3.75, 8 - 3.75, 2 - 3.75, 4 - 3.75])
+    again, _ = stage._advantage(np.array([4.0, 8.0]), walker, 3.0)
+    assert again.tolist() == pytest.approx([-2, 5, -1, 1])
+    trainer = Trainer.__new__(Trainer)
+    trainer.progress = Progress()
+    for reward, decisions, expected in ((3.75, 4, 3.75), (1.0, 4, 2.375), (0.0, 8, 1.1875)):
+        trainer._update_baseline(IterationResult(torch.zeros(()), {}, reward, decisions))
+        assert trainer.progress.baseline == pytest.approx(expected)
+
+
 def test_every_stage_has_a_new_optimiser_with_its_own_settings(
     rollout: RecordedRollout, model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[bool, float, float]] = []
 
-    def recorded(network: torch.nn.Module, optimiser: torch.optim.Optimizer, *rest: Any) -> float:
+    def recorded(
+        network: torch.nn.Module, optimiser: torch.optim.Optimizer, *rest: Any, **more: Any
+    ) -> float:
         (group,) = optimiser.param_groups
         seen.append((bool(optimiser.state), group["lr"], group["weight_decay"]))
-        return gradient_step(network, optimiser, *rest)
+        return gradient_step(network, optimiser, *rest, **more)
 
     monkeypatch.setattr(loop, "gradient_step", recorded)
     config = TrainingConfig(

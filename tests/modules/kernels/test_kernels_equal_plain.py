@@ -36,6 +36,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "basic": {},
     "lexical match": {"lexical_match": 3},
     "lookahead": {"lookahead": True},
+    "details of the release": {"details": "release"},
     "dropout of features and history": {"feature_dropout": 0.5, "history_dropout": 0.2},
     "all, mirrored": {
         "lexical_match": 3,
@@ -135,7 +136,9 @@ def test_logits_and_gradients_of_a_rollout(decoder: str, memory: str, context: s
 
 
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("variant", ["basic", "lexical match", "lookahead", "all, mirrored"])
+@pytest.mark.parametrize(
+    "variant", ["basic", "details of the release", "lexical match", "lookahead", "all, mirrored"]
+)
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("memory", SUMMARIES)
 @pytest.mark.parametrize("decoder", DECODERS)

@@ -37,19 +37,22 @@ def test_states_and_gradients_equal_those_of_packed_sequences(
     lstm, inputs = kind(width, 4).double(), rows(lengths, width)
     torch_lstm = nn.LSTM(width, 4).double()
     torch_lstm.load_state_dict(lstm.state_dict())
-    states, last = lstm(torch.cat(inputs), torch.tensor(lengths), reverse=reverse)
+    states, last, cell = lstm(torch.cat(inputs), torch.tensor(lengths), reverse=reverse)
     in_order = [row.flip(0) if reverse else row for row in inputs]
-    packed, (expected_last, _) = torch_lstm(pack_sequence(in_order, enforce_sorted=False))
+    packed, (expected_last, expected_cell) = torch_lstm(pack_sequence(in_order, enforce_sorted=False))
     expected = torch.cat([row.flip(0) if reverse else row for row in unpack_sequence(packed)])
     assert torch.allclose(states, expected)
     assert torch.allclose(last, expected_last[0])
-    # Gradients of states and last states together, for the inputs and every weight.
-    d_states, d_last = torch.randn_like(states), torch.randn_like(last)
+    assert torch.allclose(cell, expected_cell[0])
+    # Gradients of states, last states and last cells together, for the inputs and every weight.
+    d_states, d_last, d_cell = torch.randn_like(states), torch.randn_like(last), torch.randn_like(cell)
     found = torch.autograd.grad(
-        (states * d_states).sum() + (last * d_last).sum(), [*inputs, *lstm.parameters()]
+        (states * d_states).sum() + (last * d_last).sum() + (cell * d_cell).sum(),
+        [*inputs, *lstm.parameters()],
     )
     wanted = torch.autograd.grad(
-        (expected * d_states).sum() + (expected_last[0] * d_last).sum(), [*inputs, *torch_lstm.parameters()]
+        (expected * d_states).sum() + (expected_last[0] * d_last).sum() + (expected_cell[0] * d_cell).sum(),
+        [*inputs, *torch_lstm.parameters()],
     )
     assert all(torch.allclose(one, two) for one, two in zip(found, wanted, strict=True))
 
@@ -140,6 +143,6 @@ def test_lazy_rows_are_multiplied_and_not_materialised() -> None:
 @BOTH
 def test_inputs_without_gradient(kind: type[PackedLSTM]) -> None:
     lstm = kind(3, 4)
-    states, _ = lstm(torch.randn(3, 3), torch.tensor([2, 1]))
+    states, _, _ = lstm(torch.randn(3, 3), torch.tensor([2, 1]))
     states.sum().backward()
     assert all(weight.grad is not None for weight in lstm.parameters())

@@ -18,7 +18,8 @@ def encoded() -> EncodedText:
     torch.manual_seed(0)
     words = torch.randn(sum(LENGTHS), 5, dtype=torch.float64, requires_grad=True)
     summary = torch.randn(len(LENGTHS), 5, dtype=torch.float64, requires_grad=True)
-    return EncodedText(words, torch.tensor(LENGTHS), summary, torch.arange(sum(LENGTHS)))
+    cell = torch.randn(len(LENGTHS), 5, dtype=torch.float64)
+    return EncodedText(words, torch.tensor(LENGTHS), summary, torch.arange(sum(LENGTHS)), cell)
 
 
 def check(shared: SharedTextBatch, rows: Sequence[int], texts: EncodedText) -> None:
