@@ -1,8 +1,8 @@
 """R2R: paths with instructions, `R2R_<split>.json`.
 
-A list of `{scan, path_id, path[viewpoint], heading, distance, instructions[]}`. In a test split the goals are
-not published: the path is the start alone, and there is no distance. R4R, R6R and R8R files have the same
-format.
+A list of `{scan, path_id, path[viewpoint], heading, distance, instructions[]}`; `distance` is the length of
+the path in metres. In a test split the goals are not published: the path is the start alone, and there is no
+distance. R4R, R6R and R8R files have the same format.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Walk:
     path: tuple[str, ...]  # viewpoint ids; only the start if the goal is not published
     heading: float  # radians at the start, 0 along +y, clockwise
     instructions: tuple[str, ...]
-    distance: float | None = None  # metres from start to goal, None if not published
+    distance: float | None = None  # metres along the path, None if not published
 
     @property
     def has_goal(self) -> bool:

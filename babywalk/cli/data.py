@@ -175,14 +175,16 @@ def _build(options: argparse.Namespace) -> None:
             "instructions": len(task),
             "paths": len(task.chains_used),
             "of": task.full_size,
+            "draw": task.draw,
         }
         for task in tasks
     ]
     if options.json:
         print_json(rows)
         return
-    header = ["task", "split", "instructions", "paths", "of"]
-    print_line(table(header, [[table_cell(row[name]) for name in header] for row in rows]))
+    header = ["task", "split", "instructions", "paths", "of", "draw"]
+    cells = [["-" if row[name] is None else table_cell(row[name]) for name in header] for row in rows]
+    print_line(table(header, cells))
     print_line(f"Next: babywalk data stats --data {shell_quoted(options.data)}")
 
 

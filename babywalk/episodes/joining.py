@@ -2,7 +2,7 @@
 
 R4R joins two paths if the shortest path from the end of one to the start of the next is at most 3.0 m (Jain
 et al. 2019); R6R and R8R join three and four that are at most 0.5 m apart (section 4.3 of the paper). A path
-may follow itself.
+may follow itself. Chains are in the order of the official R4R files, whose path ids count them.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ TASKS = {
 }
 
 
+# The version of the seeded draws of R6R and R8R up to the published sizes. A draw never changes under its
+# number: what changes it (the order of the chains, the random stream) gets the next number.
+DRAW = 2
+
+
 def join_rule(task: str) -> JoinRule:
     """The rule of a task."""
     if task not in TASKS:
@@ -44,14 +49,27 @@ def join_rule(task: str) -> JoinRule:
 
 
 def chains(walks: Walks, houses: Houses, rule: JoinRule) -> NDArray[np.int32]:
-    """(C, walks per chain) all chains of walks that satisfy the rule, in lexicographic order."""
-    successors = _successors(walks, houses, rule.max_gap)
+    """(C, walks per chain) all chains of walks that satisfy the rule.
+
+    Houses are in the order in which they first occur in the file of walks; within a house the chains are in
+    lexicographic order of their walks' positions in the file. Single walks are in the order of the file.
+    """
     chain = np.arange(len(walks), dtype=np.int32)[:, None]
+    if rule.walks == 1:
+        return chain
+    chain = chain[_by_house(walks, houses)]
+    successors = _successors(walks, houses, rule.max_gap)
     for _ in range(rule.walks - 1):
         last = chain[:, -1]
         following = successors.take(last)
         chain = np.column_stack([np.repeat(chain, following.lengths, axis=0), following.values])
     return chain
+
+
+def _by_house(walks: Walks, houses: Houses) -> NDArray[np.int64]:
+    """The walks grouped by house, houses by their first walk; stable within a house."""
+    _, first, house = np.unique(houses.house_of[walks.paths.firsts], return_index=True, return_inverse=True)
+    return np.argsort(first[house], kind="stable")
 
 
 def _successors(walks: Walks, houses: Houses, max_gap: float) -> Ragged:

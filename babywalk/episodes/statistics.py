@@ -22,7 +22,8 @@ class TaskStatistics:
     split: str
     instructions: int
     paths: int
-    full_instructions: int  # before sampling to the published size
+    full_instructions: int  # before the draw to the published size
+    draw: str | None  # the name of that draw
     words: float  # per instruction, punctuation counted
     metres: float | None  # along the path; like the next two, None without goals
     viewpoints: float | None  # of the path, both ends included
@@ -98,6 +99,7 @@ def _task_statistics(task: Task) -> TaskStatistics:
         instructions=len(task),
         paths=len(used),
         full_instructions=task.full_size,
+        draw=task.draw,
         words=float(words_per_instruction(task).mean()) if len(task) else 0.0,
         metres=float(task.path_metres[used].mean()) if has_paths else None,
         viewpoints=float(paths.lengths[used].mean()) if has_paths else None,

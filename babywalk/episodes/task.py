@@ -21,7 +21,7 @@ from babywalk.buildings.panorama import VIEW_HEADINGS, direction, nearest_view
 from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.ragged import Ragged, starts
 from babywalk.common.seeding import generator
-from babywalk.episodes.joining import JoinRule, chains, join_paths
+from babywalk.episodes.joining import DRAW, JoinRule, chains, join_paths
 from babywalk.episodes.walks import Walks
 
 Index = NDArray[np.integer[Any]]
@@ -54,6 +54,7 @@ class Task:
     chain: NDArray[np.int32]  # (C, M) walks
     chosen: NDArray[np.int64] | None = None  # (E,) increasing indices into the full product; None: all
     counted: NDArray[np.int64] | None = None  # the indices that ids count, a superset of `chosen`; None: all
+    draw: str | None = None  # the name of the draw that gave `counted`, such as "draw 2"
 
     def __len__(self) -> int:
         return self.full_size if self.chosen is None else len(self.chosen)
@@ -87,15 +88,12 @@ class Task:
 
     @cached_property
     def path_metres(self) -> NDArray[np.float64]:
-        """(C,) metres along each path."""
-        steps, start = self.paths.values, self.paths.start
-        length = np.append(self.houses.distance(steps[:-1], steps[1:]), 0.0)
-        length[start[1:] - 1] = 0.0  # not an edge: from the end of one path to the start of the next
-        return np.add.reduceat(length, start[:-1])
+        """(C,) metres along each path, from its viewpoints."""
+        return path_metres(self.paths, self.houses)
 
     @cached_property
     def path_ids(self) -> NDArray[np.int64]:
-        """(C,) the published id of each walk; chains of several walks are numbered from 0."""
+        """(C,) the published id of each walk; chains of several walks are numbered from 0, as in R4R."""
         if self.chain.shape[1] == 1:
             return self.walks.path_ids[self.chain[:, 0]]
         return np.arange(len(self.chain))
@@ -170,14 +168,10 @@ class Task:
         drawn = generator(seed, "sample", self.name, self.split, size).choice(len(self), size, replace=False)
         return replace(self, chosen=self.full_indices(np.sort(drawn)))
 
-    def renumbered(self) -> Task:
-        """The same episodes with consecutive ids, as a data set of their own."""
-        return replace(self, counted=self.chosen)
-
     def as_walks(self) -> Iterator[Walk]:
         """Each chain with episodes as one walk, for export in R2R's format.
 
-        Readers of that format number the instructions from 0, like the ids of `renumbered`.
+        Readers of that format number the instructions of a path from 0, like the ids of a drawn task.
         """
         chain = self.chain_of(np.arange(len(self)))
         instructions = self.instructions(np.arange(len(self)))
@@ -190,7 +184,7 @@ class Task:
                 path=first.path,
                 heading=first.heading,
                 instructions=tuple(instructions[begin:end]),
-                distance=self._distance(int(chain[begin])) if self.walks.has_goals else None,
+                distance=float(self._distances[chain[begin]]) if self.walks.has_goals else None,
             )
 
     @cached_property
@@ -207,21 +201,59 @@ class Task:
         return starts(self._texts_per_walk[self.chain].prod(axis=1))
 
     def _instruction(self, texts: NDArray[np.int64]) -> str:
-        parts = [self.walks.texts[text] for text in texts.tolist()]
-        return parts[0] if len(parts) == 1 else " ".join(part.strip() for part in parts)
+        """The texts one after the other, with a space where two meet without white space."""
+        first, *others = texts.tolist()
+        whole: str = self.walks.texts[first]
+        for text in others:
+            part = self.walks.texts[text]
+            whole += part if whole[-1:].isspace() or part[:1].isspace() else f" {part}"
+        return whole
 
-    def _distance(self, chain: int) -> float:
-        """Metres from start to goal, rounded to centimetres as in R2R."""
-        path = self.paths[chain]
-        return round(float(self.houses.distance(path[0], path[-1])), 2)
+    @cached_property
+    def _distances(self) -> NDArray[np.float64]:
+        """(C,) metres along each path: the published distances of its walks and the gaps between them."""
+        walks = self.walks
+        unpublished = np.isnan(walks.distances)
+        lengths = walks.distances.copy()
+        if unpublished.any():  # centimetres, as in R2R
+            lengths[unpublished] = np.round(path_metres(walks.paths, self.houses), 2)[unpublished]
+        total = lengths[self.chain[:, 0]]
+        for before, after in zip(self.chain.T[:-1], self.chain.T[1:], strict=True):
+            gap = self.houses.distance(walks.paths.lasts[before], walks.paths.firsts[after])
+            total = total + gap + lengths[after]
+        return total
 
 
 def join_task(
     name: str, split: str, houses: Houses, walks: Walks, rule: JoinRule, *, seed: int | None
 ) -> Task:
-    """Join walks into a task; with a seed it is sampled to the published size, if there is one."""
+    """Join walks into a task; with a seed, episodes are drawn up to the published size, if there is one."""
     full = Task(name, split, houses, walks, chains(walks, houses, rule))
     size = rule.published_sizes.get(split)
     if seed is None or size is None or size >= len(full):
         return full
-    return full.sampled(size, seed=seed).renumbered()
+    chosen = drawn(len(full), size, name, split, seed=seed)
+    return replace(full, chosen=chosen, counted=chosen, draw=draw_name(DRAW, seed))
+
+
+def drawn(full: int, size: int, name: str, split: str, *, seed: int) -> NDArray[np.int64]:
+    """A uniform draw without replacement of `size` increasing numbers below `full`.
+
+    It must never change for a given value of DRAW: published results depend on it. Hence it uses only the raw
+    bit stream, which NumPy keeps between versions, and no method of the generator.
+    """
+    keys = generator(seed, "draw", DRAW, name, split, size).bit_generator.random_raw(full)
+    return np.sort(np.argsort(keys, kind="stable")[:size])
+
+
+def draw_name(draw: int, seed: int) -> str:
+    """The name of a draw in tables: "draw 2", with the seed unless it is 0."""
+    return f"draw {draw}" if seed == 0 else f"draw {draw}, seed {seed}"
+
+
+def path_metres(paths: Ragged, houses: Houses) -> NDArray[np.float64]:
+    """The metres along each row of viewpoints."""
+    steps, start = paths.values, paths.start
+    length = np.append(houses.distance(steps[:-1], steps[1:]), 0.0)
+    length[start[1:] - 1] = 0.0  # not an edge: from the end of one path to the start of the next
+    return np.add.reduceat(length, start[:-1])

@@ -25,6 +25,7 @@ class Walks:
     texts: tuple[str, ...]  # T instructions, those of one walk consecutive
     first_text: NDArray[np.int64]  # (W + 1,)
     has_goals: bool  # False in a test split, whose paths are their start alone
+    distances: NDArray[np.float64]  # (W,) metres along the path as published; NaN: not published
 
     @classmethod
     def of(cls, walks: Sequence[Walk], houses: Houses, *, source: Path) -> Walks:
@@ -38,6 +39,9 @@ class Walks:
             texts=tuple(text for walk in walks for text in walk.instructions),
             first_text=starts([len(walk.instructions) for walk in walks]),
             has_goals=all(walk.has_goal for walk in walks),
+            distances=np.array(
+                [np.nan if walk.distance is None else walk.distance for walk in walks], dtype=np.float64
+            ),
         )
 
     def __len__(self) -> int:

@@ -114,7 +114,7 @@ def step_table(counts: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _drawn_from(row: TaskStatistics) -> str:
-    return _ABSENT if row.full_instructions == row.instructions else f"{row.full_instructions:,}"
+    return _ABSENT if row.draw is None else f"{row.full_instructions:,} ({row.draw})"
 
 
 def _mean(value: float | None) -> str:

@@ -41,6 +41,7 @@ class StepEpisodes:
             texts=tuple(text for number in range(len(steps)) for text in steps.texts(number)),
             first_text=np.arange(len(episode) + 1),
             has_goals=steps.task.walks.has_goals,
+            distances=np.full(len(episode), np.nan),
         )
         alone = np.arange(len(episode), dtype=np.int32)[:, None]
         task = Task(steps.task.name, steps.task.split, steps.task.houses, walks, alone)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +9,10 @@ import pytest
 
 from babywalk.assets.r2r import r2r_file, read_walks, write_walks
 from babywalk.common.errors import ConfigError, DataError
+from babywalk.episodes import joining
 from babywalk.episodes.dataset import Dataset
+from babywalk.episodes.joining import JoinRule
+from babywalk.episodes.statistics import statistics
 
 
 @pytest.fixture
@@ -81,6 +85,28 @@ def test_a_task_built_from_other_walks_is_rejected(own: Dataset) -> None:
     (file.parent / "manifest.json").unlink()  # else the changed file itself is rejected
     with pytest.raises(DataError, match="was built from different R2R walks"):
         Dataset(own.folder).task("r4r", "val_seen")
+
+
+def test_a_task_built_by_an_older_version_is_rejected(own: Dataset) -> None:
+    manifest = own.folder / "r4r" / "val_seen" / "manifest.json"
+    fields = json.loads(manifest.read_text())
+    assert fields["details"].pop("format") == 2
+    manifest.write_text(json.dumps(fields))
+    with pytest.raises(DataError, match=r"another version.* official ids\. Run 'babywalk data build r4r"):
+        own.task("r4r", "val_seen")
+
+
+def test_the_draw_of_a_task_is_stored_and_named(own: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(joining.TASKS, "r6r", JoinRule(3, 0.5, {"val_seen": 10}))
+    built = own.build("r6r", "val_seen", seed=3)
+    read = own.task("r6r", "val_seen")
+    assert read.draw == built.draw == "draw 2, seed 3"
+    assert read.ids(np.arange(10)) == built.ids(np.arange(10))
+    assert own.task("r6r", "val_seen:4").draw == "draw 2, seed 3"
+    assert own.build("r6r", "val_seen").draw == "draw 2"
+    assert own.build("r6r", "val_seen", full=True).draw is None
+    (row,) = (row for row in statistics(own).tasks if (row.task, row.split) == ("r4r", "val_seen"))
+    assert row.draw is None
 
 
 def test_r2r_and_test_splits_cannot_be_built(own: Dataset) -> None:

@@ -48,7 +48,7 @@ def test_r2r_consists_of_the_walks(houses: Houses, walks: Walks) -> None:
 
 def test_a_chain_has_every_combination_of_its_instructions(r4r: Task) -> None:
     assert [(episode.id, episode.instruction) for episode in r4r] == [
-        ("0_0", "A one. B one."),
+        ("0_0", "A one.  B one."),
         ("0_1", "A one. B two."),
         ("0_2", "A one. B three."),
         ("0_3", "A two. B one."),
