@@ -12,11 +12,14 @@ learning on a curriculum: in lecture k the agent walks the last k Baby-Steps, an
 of the whole path (section 4.2.2). Each stage starts from the best model of the one before.
 
 Differences from the paper
-- Encodings are L2-normalised and rescaled by sqrt(D) before they are read; the presets `small` and `objects`
-  use a smaller network, another optimiser schedule, averaged weights and a baseline per instruction.
-- The context g is an MLP of its own in the preset `paper`, as in the text; elsewhere the action predictor's
-  MLP reads the summaries, as in the authors' release.
-- The first cell state is zero; the release uses the encoder's last cell.
+- The preset `paper` has the published sizes, and follows the authors' release where the paper is silent
+  (`PolicyConfig.details`, `ReinforceConfig.baseline`, `clip_apart`). It still differs from the release in
+  these points: L2-normalised vectors are rescaled by sqrt(D), without which the next layer learns many times
+  more slowly; past instructions are read in the same direction as current ones, since the paper says that the
+  encoder is the same; the linear layers on the summaries have no bias, so that an empty memory stays zero;
+  four lectures, as in the paper (the release runs five); long instructions lose their end, not their start.
+- The presets `small` and `objects` have a smaller network, another optimiser schedule, averaged weights and a
+  baseline per instruction; their action predictor's MLP reads the summaries directly (`context = "joined"`).
 """
 
 from __future__ import annotations

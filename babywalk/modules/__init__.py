@@ -1,1 +1,1 @@
-"""The network's parts, in plain torch."""
+"""Parts of networks, in plain torch on any device; `kernels/` has faster CPU versions of some."""

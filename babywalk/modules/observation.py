@@ -1,4 +1,4 @@
-"""What walkers see at one moment: views, candidate actions, and attention over them."""
+"""Observations: the views and candidate actions at the poses of walkers, and attention over them."""
 
 from __future__ import annotations
 

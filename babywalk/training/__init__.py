@@ -1,1 +1,1 @@
-"""Learners: how an agent learns from experts, and then from what it reaches."""
+"""Training: imitation, reinforcement learning on a curriculum, the loop and its checkpoints."""

@@ -75,11 +75,11 @@ def load_checkpoint(
         groups[kind][rest] = tensor
     progress = _progress(file, about.get("progress"))
     state = _optimiser_state(file, network, groups["optimiser"])
-    own = network.state_dict()
+    weights = network.state_dict()
     for name, tensor in groups["average"].items():
-        if name not in own or own[name].shape != tensor.shape or own[name].dtype != tensor.dtype:
+        if name not in weights or (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
             raise _incomplete(file, f"the averaged weight {name!r} is not one of the network")
-    if groups["average"] and groups["average"].keys() != own.keys():
+    if groups["average"] and groups["average"].keys() != weights.keys():
         raise _incomplete(file, "averaged weights are missing")
     load_state(network, groups["weights"], file)
     return progress, groups["average"], state
@@ -90,9 +90,9 @@ def _progress(file: Path, value: object) -> Progress:
     if not isinstance(value, dict):
         raise _incomplete(file, "its header has no table 'progress'")
     try:
-        progress = from_table(Progress, value, where=f"{file}, progress")
+        progress = from_table(Progress, value, where="progress")
     except ConfigError as error:
-        raise DataError(str(error)) from None
+        raise _incomplete(file, str(error).rstrip(".")) from None
     in_stage = progress.iteration > 0
     valid = (
         value.keys() == {setting.name for setting in fields(Progress)}

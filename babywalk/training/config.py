@@ -86,9 +86,9 @@ class TrainingConfig:
     validate_on: str = "val_seen:200"  # split for model selection by SDTW
     keep: str = "best"  # the model of a stage that the next one starts from: "best" by validation, or "last"
     checkpoint_every: int = 200
-    threads: int = 0  # of torch; 0 for its default
+    threads: int = 0  # of torch; 0: as many as there are idle cores
     device: str = "auto"  # cpu, cuda or cuda:N; auto: a GPU if torch finds one
-    kernels: str = "auto"  # auto: faster CPU kernels on a CPU; plain: the readable network, same results
+    kernels: str = "auto"  # auto: faster kernels on a CPU; plain: the readable network, other dropout masks
 
     def __post_init__(self) -> None:
         reinforces = self.reinforce.iterations and (self.reinforce.lectures or self.reinforce.whole)
