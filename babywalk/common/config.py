@@ -153,6 +153,8 @@ def _fit(kind: Any, value: Any, path: str, problems: list[str]) -> tuple[bool, A
         named = {name: _fit(item, one, f"{path}{name}.", problems) for name, one in value.items()}
         ok = all(fits for fits, _ in named.values())
         return ok, {name: converted for name, (_, converted) in named.items()}
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return False, None
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return True, float(value)
     if kind is type(None):

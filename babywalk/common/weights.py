@@ -5,6 +5,7 @@ Loading is strict: a weight that is missing, left over, of another shape or dtyp
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -13,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from babywalk.common.errors import DataError, shortlist
-from babywalk.common.files import atomic_write
+from babywalk.common.files import atomic_write, parse_json
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 _HEADER = "babywalk"
+_CHECKSUM = "sha256"  # of header and tensors; files of other programs and of old versions have none
 
 
 def write_tensors(file: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any] | None = None) -> None:
@@ -27,7 +29,9 @@ def write_tensors(file: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     from safetensors.torch import save_file
 
     contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-    header = None if about is None else {_HEADER: json.dumps(about)}
+    fields = dict(about or {})
+    # One text: the order of several would differ from file to file.
+    header = {_HEADER: json.dumps({**fields, _CHECKSUM: _checksum(contiguous, fields)})}
     with atomic_write(file) as temporary:
         try:
             save_file(contiguous, temporary, metadata=header)
@@ -47,14 +51,17 @@ def read_tensors(file: Path, form: str | None = None) -> tuple[dict[str, Tensor]
         raise DataError(f"{file}: file not found.")
     try:
         with safe_open(file, framework="pt", device="cpu") as opened:
-            about = json.loads((opened.metadata() or {}).get(_HEADER, "{}"))
+            header = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, RuntimeError, TypeError) as error:
         raise DataError(f"{file}: is not a safetensors file of BabyWalk ({error}).") from None
+    about = parse_json(header.get(_HEADER, "{}"), f"{file}, header")
+    if not isinstance(about, dict):
+        raise DataError(f"{file}: the header is not a table{f'; expected one of {form!r}' if form else ''}.")
+    if _CHECKSUM in about and about.pop(_CHECKSUM) != _checksum(tensors, about):
+        raise DataError(f"{file}: is damaged: it does not match its own SHA-256. Use a copy of it.")
     if form is None:
         return tensors, about
-    if not isinstance(about, dict):
-        raise DataError(f"{file}: the header is not a table; expected one of {form!r}.")
     found = about.get("format")
     if found != form:
         same_kind = isinstance(found, str) and found.rpartition(" ")[0] == form.rpartition(" ")[0]
@@ -64,6 +71,17 @@ def read_tensors(file: Path, form: str | None = None) -> tuple[dict[str, Tensor]
         )
         raise DataError(f"{file}: has the format {found!r}; expected {form!r}.{hint if same_kind else ''}")
     return tensors, about
+
+
+def _checksum(tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> str:
+    """The SHA-256 of the header and of all tensors with their names, types and shapes, in hex."""
+    import torch
+
+    digest = hashlib.sha256(json.dumps(about).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"\0{name} {tensor.dtype} {list(tensor.shape)}\0".encode())
+        digest.update(tensor.cpu().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def load_state(module: nn.Module, tensors: Mapping[str, Tensor], file: Path) -> None:

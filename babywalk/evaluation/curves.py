@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from babywalk.common.errors import DataError, unknown
-from babywalk.common.files import read_text
 from babywalk.navigation.measures import MEASURES
+from babywalk.training.log import read_log
 
 TRAINING = ("loss", "accuracy", "reward")  # in the order they are drawn
 
@@ -48,16 +47,9 @@ def _curves(run: Path, label: str, wanted: Sequence[str]) -> Curves:
         raise DataError(f"{run}: has no metrics.csv. Give the directory of a run that has started.")
     stages: dict[str, int] = {}
     series = {name: Series([], []) for name in wanted}
-    # The last line may be incomplete while a run is writing.
-    text = read_text(file)
-    for row in csv.DictReader(text[: text.rfind("\n") + 1].splitlines()):
-        try:
-            total, iteration, value = int(row["total"]), int(row["iteration"]), float(row["value"])
-            stage, name = row["stage"], row["name"]
-        except (KeyError, TypeError, ValueError):
-            raise DataError(f"{file}: has a line that is not a measurement: {list(row.values())}.") from None
-        stages.setdefault(stage, total - iteration)
-        if name in series:
-            series[name].iterations.append(total)
-            series[name].values.append(value)
+    for row in read_log(file):
+        stages.setdefault(row.stage, row.total - row.iteration)
+        if row.name in series:
+            series[row.name].iterations.append(row.total)
+            series[row.name].values.append(row.value)
     return Curves(label, stages, {name: found for name, found in series.items() if found.iterations})

@@ -82,7 +82,7 @@ def test_invalid_runs_are_reported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"has no metrics\.csv"):
         read_curves([tmp_path])
     (run / "metrics.csv").write_text("total,stage,iteration,name,value\n1,imitation,x,loss,2\n")
-    with pytest.raises(DataError, match="has a line that is not a measurement"):
+    with pytest.raises(DataError, match="line 2 is not a measurement"):
         read_curves([run])
     (run / "metrics.csv").write_text("total,stage,iteration,name,value\n")
     with pytest.raises(DataError, match="These runs have not logged any measurement yet"):

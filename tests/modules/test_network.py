@@ -194,11 +194,18 @@ def test_loading_is_strict(tmp_path: Path) -> None:
     from safetensors import safe_open
 
     with safe_open(file, framework="pt") as opened:
-        header = opened.metadata()
+        full = json.loads(opened.metadata()["babywalk"])
+    assert full.pop("sha256")
+    header = {"babywalk": json.dumps(full)}
     name = "first_hidden.weight"
     less = {key: value for key, value in tensors.items() if key != name}
     save_file({**less, "more": torch.zeros(1)}, file, metadata=header)
     with pytest.raises(DataError, match=r"weights missing: first_hidden\.weight; left over: more"):
+        load_model(file)
+    save_file(
+        {**tensors, name: torch.ones(8, 8)}, file, metadata={"babywalk": json.dumps(full | {"sha256": "0"})}
+    )
+    with pytest.raises(DataError, match="is damaged: it does not match its own SHA-256"):
         load_model(file)
     save_file({**tensors, name: torch.zeros(2, 2)}, file, metadata=header)
     with pytest.raises(DataError, match=r"'first_hidden\.weight' has the shape \(2, 2\); expected \(8, 8\)"):
@@ -213,7 +220,6 @@ def test_loading_is_strict(tmp_path: Path) -> None:
         ({"policy": {"hiden": 8}}, "hiden is not known. Did you mean hidden?"),
         ({"facts": 3}, "field 'facts' is 3; expected a table"),
     ):
-        full = json.loads(header["babywalk"])
         changed = about if not isinstance(about, dict) or "format" in about else {**full, **about}
         save_file(tensors, file, metadata={"babywalk": json.dumps(changed)})
         with pytest.raises(BabyWalkError, match=re.escape(message)):
