@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from babywalk.assets.records import Record, records
 from babywalk.common.errors import DataError, shortlist
 from babywalk.common.files import read_json, write_json
+from babywalk.common.memory import check_memory
 
 SUFFIX = "_connectivity.json"
+_PARSED = 6  # bytes of memory per byte of the file while it is read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +52,8 @@ def read_connectivity(file: Path) -> Connectivity:
     """Read and check one house."""
     if not file.name.endswith(SUFFIX):
         raise DataError(f"{file}: expected a file name that ends with {SUFFIX}.")
+    if file.is_file():
+        check_memory(_PARSED * file.stat().st_size, f"{file}: reading it")
     rows = records(file, read_json(file), "viewpoint")
     if not rows:
         raise DataError(f"{file}: contains no viewpoints.")

@@ -26,6 +26,7 @@ from babywalk.assets.data_directory import check_hashes
 from babywalk.common.array_files import Shape, read_arrays
 from babywalk.common.errors import DataError, unknown
 from babywalk.common.files import atomic_write, read_bytes
+from babywalk.common.memory import check_memory
 from babywalk.common.progress import progress
 from babywalk.common.ragged import starts
 
@@ -33,6 +34,8 @@ NOWHERE = -1  # in place of a viewpoint: there is none
 
 Index = NDArray[np.integer[Any]]
 
+_BYTES_PER_PAIR = 13  # of viewpoints of a house: distance, next step, visible
+_BYTES_TO_BUILD = 32  # per pair of the house whose shortest paths are being computed
 _VERSION = "2"  # increment when the meaning of a table of Houses changes
 _TABLES: tuple[tuple[str, str, Shape], ...] = (  # name, kind of values, shape
     ("first", "i", (None,)),
@@ -86,6 +89,9 @@ class Houses:
     def of(cls, connectivity: Sequence[Connectivity]) -> Houses:
         """Build the index of houses, in the given order."""
         sizes = [len(house.viewpoints) for house in connectivity]
+        largest = max(sizes, default=0)
+        needed = _BYTES_PER_PAIR * sum(size**2 for size in sizes) + _BYTES_TO_BUILD * largest**2
+        check_memory(needed, f"The table of shortest paths, with a house of {largest:,} viewpoints,")
         first = starts(sizes)
         degrees = [int(house.unobstructed.sum(axis=1).max(initial=0)) for house in connectivity]
         neighbours = np.full((int(first[-1]), max(degrees, default=0)), NOWHERE, dtype=np.int32)

@@ -163,3 +163,13 @@ def test_all_real_houses(real_data: Path) -> None:
     assert neighbours.max() == 13
     assert (neighbours == 0).sum() == 8
     assert round(float(neighbours.mean()), 2) == 4.06
+
+
+def test_file_that_would_not_fit_in_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "big_connectivity.json"
+    file.write_text(" " * 1000)
+    monkeypatch.setattr("babywalk.common.memory.available_memory", lambda: 5999)
+    with pytest.raises(DataError, match=r"big_connectivity\.json: reading it needs about 6\.0 KB of memory"):
+        read_connectivity(file)

@@ -178,3 +178,10 @@ def test_processes_may_build_the_cache_at_the_same_time(raw: Path, tmp_path: Pat
 
 def _count(raw: Path, stored: Path) -> int:
     return len(load_houses(raw, stored).names)
+
+
+def test_house_whose_tables_would_not_fit_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = connectivity("h", [(0, 0, 0), (1, 0, 0)], [(0, 1)])
+    monkeypatch.setattr("babywalk.common.memory.available_memory", lambda: 179)  # 45 for each of 4 pairs
+    with pytest.raises(DataError, match="with a house of 2 viewpoints, needs about 180 B of memory"):
+        Houses.of([house])
