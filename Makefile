@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 READY  := $(VENV)/.ready
+PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check
 DEMO   ?= demo
 WORKERS ?= 2
 
@@ -12,11 +13,16 @@ WORKERS ?= 2
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-$(READY): pyproject.toml constraints.txt
+# Pinned files with hashes where the index serves the same ones (requirements.lock), else pinned versions.
+$(READY): pyproject.toml constraints.txt requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "BabyWalk needs Python 3.10 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable '.[dev]'
+	@$(PIP) --require-hashes --only-binary :all: -r requirements.lock 2>$(VENV)/lock.log && \
+	  $(PIP) --no-deps --no-build-isolation --editable . || \
+	  { echo "Files of requirements.lock are not served for this Python and platform ($(VENV)/lock.log):" \
+	    "installing the versions of constraints.txt."; \
+	    $(PIP) -c constraints.txt --editable '.[dev]'; }
 	@touch $@
 
 setup: $(READY)  ## create .venv and install the package (other targets do it when needed)
