@@ -6,6 +6,7 @@ texts and paths are not copied until they are used, so a task of a million episo
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -97,6 +98,14 @@ class Task:
         if self.chain.shape[1] == 1:
             return self.walks.path_ids[self.chain[:, 0]]
         return np.arange(len(self.chain))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the walks and texts of all episodes, stored with what is computed per episode."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.chain, dtype="<i4").tobytes())
+        if self.chosen is not None:
+            digest.update(np.ascontiguousarray(self.chosen, dtype="<i8").tobytes())
+        return digest.hexdigest()
 
     @cached_property
     def chains_used(self) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Segmentation of many texts into sentences, in parallel and resumable, and of one instruction into steps.
 
-Texts are processed in chunks whose results are cached, keyed by the texts, the tagger and the word lists: an
+Texts are processed in chunks whose results are cached, keyed by the texts, the tagger and the rules: an
 interrupted run resumes, and a changed text is tagged again.
 """
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,8 @@ from babywalk.common.progress import progress
 from babywalk.common.ragged import Ragged
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts
-from babywalk.instructions.sentences import Sentence, WordLists, sentences
-from babywalk.instructions.tagging import Tagger, load_tagger, stop_words, tagger_notes
+from babywalk.instructions.sentences import RULES, Sentence, WordLists, missing_spaces, sentences
+from babywalk.instructions.tagging import Tagger, Word, load_tagger, stop_words, tagger_notes
 
 _CHUNK = 512
 
@@ -46,7 +48,7 @@ def segment(
 ) -> list[SegmentedStep]:
     """The Baby-Steps of one instruction; none for a text of white space."""
     chosen, tags = config or IdentificationConfig(), tagger or _tagger(None)
-    (words,) = tags.tag([text])
+    (words,) = _tag(tags, [text])
     found = sentences(text, words, chosen.lists, stop_words())
     table = SegmentedTexts.of([found], stop_words()).table
     counts = identify(table, Ragged.of([range(len(found))]), chosen)
@@ -121,11 +123,28 @@ def _tag_chunk(
     task: tuple[Sequence[str], Path | None], *, lists: WordLists, tagger: str | None
 ) -> list[list[Sentence]]:
     texts, file = task
-    words = _tagger(tagger).tag(texts)
+    words = _tag(_tagger(tagger), texts)
     found = [sentences(text, tagged, lists, stop_words()) for text, tagged in zip(texts, words, strict=True)]
     if file:
-        write_json(file, [[astuple(sentence) for sentence in text] for text in found], indent=None)
+        stored = [[astuple(sentence) for sentence in text] for text in found]
+        write_json(file, {"sha256": _digest(stored), "sentences": stored}, indent=None)
     return found
+
+
+def _tag(tagger: Tagger, texts: Sequence[str]) -> Iterator[list[Word]]:
+    """The words of each text, tagged with a space after every sentence."""
+    cuts = [missing_spaces(text) for text in texts]
+    spaced = (
+        " ".join(text[begin:end] for begin, end in pairwise([0, *cut, len(text)]))
+        for text, cut in zip(texts, cuts, strict=True)
+    )
+    for words, cut in zip(tagger.tag(spaced), cuts, strict=True):
+        added = [position + number for number, position in enumerate(cut)]  # where the new spaces are
+        yield [_shifted(word, bisect(added, word.begin)) for word in words]
+
+
+def _shifted(word: Word, by: int) -> Word:
+    return replace(word, begin=word.begin - by, end=word.end - by) if by else word
 
 
 def _read_cached(file: Path) -> list[list[Sentence]] | None:
@@ -133,8 +152,11 @@ def _read_cached(file: Path) -> list[list[Sentence]] | None:
     if not file.exists():
         return None
     try:
-        return [[_sentence(*fields) for fields in text] for text in read_json(file)]
-    except (DataError, TypeError):
+        stored = read_json(file)
+        if stored["sha256"] != _digest(stored["sentences"]):
+            return None
+        return [[_sentence(*fields) for fields in text] for text in stored["sentences"]]
+    except (DataError, KeyError, TypeError):
         return None
 
 
@@ -145,8 +167,12 @@ def _sentence(
 
 
 def _key(texts: Sequence[str], lists: WordLists, tagger: str | None) -> str:
-    about = [tagger_notes(tagger), asdict(lists), list(texts)]
-    return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
+    about = [RULES, tagger_notes(tagger), asdict(lists), list(texts)]
+    return _digest(about)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:32]
 
 
 @lru_cache(maxsize=2)

@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 
 from babywalk.instructions.tagging import Word
 
+RULES = 2  # the version of these rules, stored with sentences; 2: "stairs.Turn" ends a sentence
 # Rule 3: nouns without a visual counterpart, and words often tagged as nouns by mistake.
 LANDMARK_BLACKLIST = (
     "end", "18 inch", "head", "inside", "forward", "position", "ground", "home", "face", "walk", "feet",
@@ -32,8 +33,10 @@ _NOUNS = frozenset({"NOUN", "PROPN"})
 _PHRASE = _NOUNS | {"ADJ", "NUM"}
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "approx", "vs", "dr", "mr", "mrs", "st"})
 _UNITS = frozenset({"in", "ft", "m", "no"})  # abbreviations after a number: "3 ft. away", but not "go in."
-# A sentence ends at a run of periods, "!" or "?" before white space or the end, and at a line break.
-_END = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)|\n+")
+# A sentence ends at a run of periods, "!" or "?" before white space or the end, and at a line break. It also
+# ends at such a mark before a letter ("stairs.Turn left"), but not at several periods ("left...then").
+_END = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)|\n+|(?<![.!?])(?:\.|[!?]+)[)\]]*(?=[^\W\d_])")
+_INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_](?![^\W_]))+\.?")  # "T.V.", "e.g"
 _NUMBER_BEFORE = re.compile(r"\d\s*$")
 
 
@@ -82,9 +85,8 @@ def sentences(
 
 def spans(text: str) -> list[tuple[int, int]]:
     """Rule 1: where sentences begin and end. Each contains a letter or digit, unless the text has none."""
-    ends = [match.end() for match in _END.finditer(text) if not _is_abbreviation(text, match)]
     cuts = [0]
-    for end in [*ends, len(text)]:
+    for end in [*_ends(text), len(text)]:
         # Punctuation alone is not a sentence: it belongs to the one before, or at the start to the one after.
         if any(character.isalnum() for character in text[cuts[-1] : end]):
             cuts.append(end)
@@ -98,11 +100,25 @@ def spans(text: str) -> list[tuple[int, int]]:
     ]
 
 
+def missing_spaces(text: str) -> list[int]:
+    """The ends of sentences that the next one follows without a space, as in "stairs.Turn left"."""
+    return [end for end in _ends(text) if text[end:] and not any(map(str.isspace, text[end - 1 : end + 1]))]
+
+
+def _ends(text: str) -> list[int]:
+    """The positions after marks that end a sentence."""
+    return [match.end() for match in _END.finditer(text) if not _is_abbreviation(text, match)]
+
+
 def _is_abbreviation(text: str, match: re.Match[str]) -> bool:
     """Whether a period belongs to an abbreviation, so that the sentence continues."""
     words = text[: match.start()].split()
     if match.group() != "." or not words:
         return False
+    if text[match.end() : match.end() + 1].isalpha() and any(
+        initials.start() <= match.start() < initials.end() for initials in _INITIALS.finditer(text)
+    ):
+        return True
     last = words[-1].lower().lstrip("(\"'")
     number_before = _NUMBER_BEFORE.search(text[: match.start() - len(last)]) is not None
     return last in _ABBREVIATIONS or (last in _UNITS and number_before)

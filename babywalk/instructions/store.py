@@ -17,7 +17,7 @@ from babywalk.instructions.babysteps import BabySteps, load_babysteps, save_baby
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts, load_segmented, save_segmented
 from babywalk.instructions.segmenting import find_sentences
-from babywalk.instructions.sentences import WordLists
+from babywalk.instructions.sentences import RULES, WordLists
 from babywalk.instructions.tagging import stop_words, tagger_notes
 
 UNALIGNED = "proportional"  # the method used where no alignment is stored
@@ -47,7 +47,7 @@ def segment_splits(
         save_segmented(
             dataset.folder / SENTENCES / split,
             SegmentedTexts.of(sentences[begin:end], stop_words()),
-            facts={"walks": dataset.walks_hash(split), "tagger": version},
+            facts={"rules": RULES, "walks": dataset.walks_hash(split), "tagger": version},
             notes=[f"Tagged by {version} ({licence})."],
         )
 
@@ -64,6 +64,10 @@ def segmented_texts(dataset: Dataset, split: str) -> SegmentedTexts:
     if not folder.is_dir():
         raise DataError(f"{dataset.folder}: the instructions of {split} are not segmented. {again}.")
     stored = StoredComponent(folder, f"{again} again.")
+    if stored.details.fields.get("rules") != RULES:
+        raise DataError(
+            f"{folder}: was made by another version of BabyWalk, with other rules. {again} again."
+        )
     if stored.details.string("walks") != dataset.walks_hash(split):
         raise DataError(f"{folder}: was made from other walks than those in this directory. {again} again.")
     return load_segmented(stored, dataset.walks(split).texts)
@@ -79,6 +83,8 @@ def save_aligned_steps(
 ) -> None:
     """Store aligned steps in the data directory, where training reads them."""
     facts = {
+        "rules": RULES,
+        "task": steps.task.fingerprint,
         "walks": dataset.walks_hash(steps.task.split),
         "episodes": len(steps),
         "mode": config.mode,
@@ -125,17 +131,22 @@ def _load_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> t
     again = f"Run 'babywalk data align {task.name} --data {dataset.folder} --splits {task.split}' again."
     stored = StoredComponent(folder, again)
     facts = stored.details
+    made_for = {"rules": RULES, "task": whole.fingerprint, "walks": dataset.walks_hash(task.split)}
+    if any(facts.fields.get(name) != value for name, value in made_for.items()):
+        raise DataError(f"{folder}: was made for other episodes or by another version of BabyWalk. {again}")
     wanted = {
         "mode": config.mode,
         "reading": config.reading,
         "max_steps": config.max_steps,
-        "walks": dataset.walks_hash(task.split),
-        "episodes": len(whole),
     }
-    if any(facts.fields.get(name) != value for name, value in wanted.items()):
-        return None
     with adding_advice(again):
         method = facts.string("method")
+        found = {
+            name: facts.string(name) if isinstance(value, str) else facts.exact_integer(name)
+            for name, value in wanted.items()
+        }
+    if found != wanted:
+        return None
     steps = load_babysteps(stored, whole, segmented_texts(dataset, task.split))
     numbers = whole.full_indices(np.arange(len(whole)))
     rows = np.searchsorted(numbers, task.full_indices(np.arange(len(task))))

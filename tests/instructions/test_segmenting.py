@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,13 @@ from babywalk.instructions.babysteps import load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.segmenting import segment, segment_texts
 from babywalk.instructions.sentences import WordLists
-from babywalk.instructions.store import identify_steps, segment_splits, segmented_texts
+from babywalk.instructions.store import (
+    aligned_steps,
+    identify_steps,
+    load_aligned_steps,
+    segment_splits,
+    segmented_texts,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +63,18 @@ def test_landmarks_and_verbs_of_steps() -> None:
     assert second.verbs == ("enter", "stop")
     assert second.text == "Enter the dining room. Stop by the table."
     assert len(segment(first.text + " " + second.text, IdentificationConfig(mode="sentence"))) == 3
+
+
+def test_words_beside_a_period_without_a_space_are_tagged_as_with_one() -> None:
+    glued, spaced = "Walk up the stairs.turn to the bed.Stop.", "Walk up the stairs. turn to the bed. Stop."
+    sentence = IdentificationConfig(mode="sentence")
+    found = segment(glued, sentence)
+    assert [step.text for step in found] == ["Walk up the stairs.", "turn to the bed.", "Stop."]
+    assert [(step.landmarks, step.verbs) for step in found] == [
+        (step.landmarks, step.verbs) for step in segment(spaced, sentence)
+    ]
+    assert found[0].landmarks == ("stair",)
+    assert found[1].landmarks == ("bed",)
 
 
 def test_one_process_two_processes_and_the_cache_give_the_same(
@@ -117,6 +137,39 @@ def test_sentences_are_stored_with_the_data(segmented_dataset: Dataset) -> None:
         DataError, match=r"the instructions of train are not segmented\. Run 'babywalk data segment"
     ):
         segmented_texts(segmented_dataset, "train")
+
+
+def test_sentences_found_by_older_rules_are_rejected(segmented_dataset: Dataset, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(segmented_dataset.folder, folder)
+    manifest = folder / "sentences" / "val_seen" / "manifest.json"
+    fields = json.loads(manifest.read_text())
+    assert fields["details"].pop("rules") == 2
+    manifest.write_text(json.dumps(fields))
+    with pytest.raises(
+        DataError, match=r"by another version of BabyWalk.* Run 'babywalk data segment .* val_seen' again\."
+    ):
+        segmented_texts(Dataset(folder), "val_seen")
+
+
+@pytest.mark.parametrize("stale", ["rules", "task"])
+def test_steps_of_another_version_or_draw_are_rejected(
+    aligned_dollhouse: Path, tmp_path: Path, stale: str
+) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(aligned_dollhouse, folder)
+    dataset, config = Dataset(folder), IdentificationConfig()
+    task = dataset.task("r4r", "val_seen")
+    assert aligned_steps(dataset, task, config)[1] == "proportional"
+    manifest = folder / "babysteps" / "r4r" / "val_seen" / "manifest.json"
+    fields = json.loads(manifest.read_text())
+    fields["details"][stale] = None
+    manifest.write_text(json.dumps(fields))
+    for read in (aligned_steps, lambda *of: load_aligned_steps(*of[:2])):
+        with pytest.raises(
+            DataError, match=r"for other episodes or .* Run 'babywalk data align r4r .*again\."
+        ):
+            read(dataset, task, config)
 
 
 def test_saved_steps_load_with_their_ends(segmented_dataset: Dataset, tmp_path: Path) -> None:

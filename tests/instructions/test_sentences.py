@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babywalk.instructions.sentences import WordLists, landmarks, noun_phrases, sentences, spans, verbs
+from babywalk.instructions.sentences import (
+    WordLists,
+    landmarks,
+    missing_spaces,
+    noun_phrases,
+    sentences,
+    spans,
+    verbs,
+)
 from babywalk.instructions.tagging import Word
 
 STOP_WORDS = frozenset({"the", "a", "go", "take"})
@@ -41,6 +49,19 @@ def plain(words: list[Word]) -> str:
         (". . Go. ", [". . Go."]),
         ("first line\nsecond line", ["first line", "second line"]),
         ('He said "stop." Go.', ['He said "stop."', "Go."]),
+        ("Go up the stairs.Turn left.", ["Go up the stairs.", "Turn left."]),
+        ("turn left.turn right", ["turn left.", "turn right"]),
+        ("Pass the bed .Go on.", ["Pass the bed .", "Go on."]),
+        ("Exit room 3.Turn.", ["Exit room 3.", "Turn."]),
+        ("Stop!Go back?No.", ["Stop!", "Go back?", "No."]),
+        ("Go (left of it.)Stop", ["Go (left of it.)", "Stop"]),
+        ("Go 1.5 steps.Stop at .5", ["Go 1.5 steps.", "Stop at .5"]),
+        ("Go 3 ft.past the bed.Stop", ["Go 3 ft.past the bed.", "Stop"]),
+        ("Go to the end...passing it..stop", ["Go to the end...passing it..stop"]),
+        ("See things, e.g.lamps, i.e. e.g lights", ["See things, e.g.lamps, i.e. e.g lights"]),
+        ("Pass the T.V.stand by the U.S. flag", ["Pass the T.V.stand by the U.S.", "flag"]),
+        ("Go up.A door is there", ["Go up.", "A door is there"]),
+        ('See the "Living Room." Go,"Stop."', ['See the "Living Room."', 'Go,"Stop."']),
         ("...", ["..."]),
         ("  ", []),
         ("", []),
@@ -48,6 +69,11 @@ def plain(words: list[Word]) -> str:
 )
 def test_rule_1_splits_at_periods(text: str, pieces: list[str]) -> None:
     assert [text[begin:end] for begin, end in spans(text)] == pieces
+
+
+def test_positions_of_missing_spaces() -> None:
+    assert missing_spaces("Go up.Turn left.then stop. Wait.") == [6, 16]
+    assert missing_spaces("Go 1.5 m... then. Stop.\nWait.") == []
 
 
 @given(st.text(alphabet=st.sampled_from("ab1.!?\n ,😀é'\""), max_size=40) | st.text(max_size=40))
