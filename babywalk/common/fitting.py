@@ -26,6 +26,17 @@ def seeded_torch(seed: int, purpose: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside the block, torch uses one thread: sums, and so results, depend on the number of threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 def fit(
     network: nn.Module,
     batches: Callable[[int], Iterable[Rows]],  # those of an epoch, from its number
@@ -39,7 +50,10 @@ def fit(
     max_norm: float | None = None,  # larger gradients are clipped to it
     status: Callable[[float], str] = "loss {:.2f}".format,  # shown beside the bar
 ) -> None:
-    """Minimise `loss` over the batches of every epoch; the network is left in evaluation mode."""
+    """Minimise `loss` over the batches of every epoch; the network is left in evaluation mode.
+
+    The result does not depend on the number of threads.
+    """
     order = [batch for epoch in range(epochs) for batch in batches(epoch)]
     optimiser = torch.optim.AdamW(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -47,16 +61,17 @@ def fit(
     )
     network.train()
     bar = progress(order, label, unit="batch")
-    for number, batch in enumerate(bar):
-        value = loss(batch)
-        optimiser.zero_grad()
-        torch.autograd.backward(value)
-        if max_norm is not None:
-            nn.utils.clip_grad_norm_(network.parameters(), max_norm)
-        optimiser.step()
-        schedule.step()
-        if number % _STATUS_EVERY == 0:
-            bar.set_postfix_str(status(float(value.detach())))
+    with one_thread():
+        for number, batch in enumerate(bar):
+            value = loss(batch)
+            optimiser.zero_grad()
+            torch.autograd.backward(value)
+            if max_norm is not None:
+                nn.utils.clip_grad_norm_(network.parameters(), max_norm)
+            optimiser.step()
+            schedule.step()
+            if number % _STATUS_EVERY == 0:
+                bar.set_postfix_str(status(float(value.detach())))
     network.eval()
 
 

@@ -84,3 +84,28 @@ def test_groups_keep_neighbours_together() -> None:
     assert np.sort(np.concatenate(groups)).tolist() == list(range(10))
     assert all((np.diff(group) == 1).all() for group in groups)
     assert len(shuffled_groups(np.arange(2), 0, np.random.default_rng(0))) == 1
+
+
+def test_training_uses_one_thread_whatever_is_set() -> None:
+    before, used = torch.get_num_threads(), []
+    layer = nn.Linear(1, 1)
+
+    def loss(_: NDArray[np.int64]) -> torch.Tensor:
+        used.append(torch.get_num_threads())
+        return layer.weight.sum()
+
+    torch.set_num_threads(2)
+    try:
+        fit(
+            layer,
+            lambda _: [np.arange(1)],
+            loss,
+            label="Training",
+            epochs=2,
+            learning_rate=0.1,
+            weight_decay=0.0,
+        )
+        assert used == [1, 1]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
