@@ -213,7 +213,7 @@ def test_steps_are_exported_with_sub_instructions_and_sub_paths(
 @pytest.mark.real
 def test_no_real_instruction_has_an_empty_step(real_data: Path) -> None:
     from babywalk.assets.r2r import r2r_file, read_walks
-    from babywalk.instructions.sentences import spans
+    from babywalk.instructions.sentences import missing_spaces, spans
 
     texts = [
         text
@@ -222,5 +222,6 @@ def test_no_real_instruction_has_an_empty_step(real_data: Path) -> None:
         for text in walk.instructions
     ]
     assert len(texts) == 21_582
+    assert sum(bool(missing_spaces(text)) for text in texts) == 253
     for text in texts:
         assert all(any(map(str.isalnum, text[begin:end])) for begin, end in spans(text))
