@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +115,12 @@ class StoredComponent:
             yield file
 
     def has(self, name: str) -> bool:
-        """Whether the manifest lists a file."""
+        """Whether there is a file, which the manifest must list too."""
         with adding_advice(self.again):
-            return name in _files(self.folder / MANIFEST)
+            listed = name in _files(self.folder / MANIFEST)
+            if not listed and (self.folder / name).exists():
+                raise DataError(f"{self.folder / name}: is not in the manifest of its folder.")
+            return listed
 
 
 def check_file(file: Path) -> None:
@@ -222,10 +224,4 @@ def _problem(file: Path, entry: dict[str, Any], *, limit: float = math.inf) -> s
         return f"has {stat.st_size:,} bytes instead of {entry['bytes']:,}"
     if stat.st_size > limit:
         return None
-    found = sha256(file) if limit == math.inf else _known_hash(file, stat.st_size, stat.st_mtime_ns)
-    return None if found == entry["sha256"] else _OTHER_HASH
-
-
-@lru_cache(maxsize=256)
-def _known_hash(file: Path, size: int, changed: int) -> str:  # noqa: ARG001  # a changed file has another key
-    return sha256(file)
+    return None if sha256(file) == entry["sha256"] else _OTHER_HASH

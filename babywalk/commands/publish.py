@@ -22,12 +22,14 @@ from babywalk.assets.records import Record
 from babywalk.buildings.features import open_features
 from babywalk.commands.evaluate import evaluate_agent
 from babywalk.commands.train import RESULT  # raises a ConfigError if torch is missing
+from babywalk.common.config import from_table
 from babywalk.common.errors import ConfigError, DataError, unknown
 from babywalk.common.files import atomic_folder, read_json, write_text
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.model_card import Measurement, ModelCard
 from babywalk.evaluation.report import Report, read_reports
 from babywalk.modules.model import Model, count_parameters, load_model, save_model
+from babywalk.training.checkpoint import Progress
 from babywalk.training.config import TrainingConfig
 from babywalk.training.run_config import RunConfig, read_run_config
 
@@ -132,7 +134,7 @@ def _card(
     measurements: tuple[Measurement, ...],
 ) -> ModelCard:
     config = run_config.config()
-    result = _read_if_exists(run / RESULT)
+    result = from_table(Progress, _read_if_exists(run / RESULT), where=str(run / RESULT))
     return ModelCard(
         name=name,
         agent=run_config.agent,
@@ -149,8 +151,8 @@ def _card(
             "SHA-256 of the training walks": dataset.walks_hash("train"),
         },
         facts=model.facts,
-        bests=result.get("bests", {}),
-        iterations=result.get("total"),
+        bests=result.bests,
+        iterations=result.total if (run / RESULT).is_file() else None,
         recipe=run_config.recipe,
         versions=_read_if_exists(run / "versions.json"),
         measurements=measurements,
