@@ -67,7 +67,7 @@ def read_recipe(file: Path) -> Recipe:
     header = {name: table.pop(name) for name in _HEADER if name in table}
     for name, value in header.items():
         if not isinstance(value, str):
-            raise ConfigError(f"{file}: {name} = {value!r} should be a text.")
+            raise ConfigError(f"{file}: {name} = {value!r} should be a string.")
     return Recipe(header["agent"], header.get("preset", _DEFAULT_PRESET), table, file)
 
 

@@ -63,7 +63,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"babywalk {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    data_parser = command(commands, "data", "create, import, check and describe data", "babywalk data --help")
+    data_parser = command(
+        commands, "data", "create, import, check and describe data", "babywalk data dollhouse demo/data"
+    )
     data_commands = data_parser.add_subparsers(metavar="COMMAND", required=True)
     data.add_commands(data_commands)
     instructions.add_data_commands(data_commands)

@@ -119,11 +119,15 @@ def _evaluate(options: argparse.Namespace) -> None:
     from babywalk.commands.evaluate import evaluate_agent, evaluate_single_steps, result_file
 
     if options.baby_steps and options.trajectories:
-        raise ConfigError("--trajectories are of whole instructions. Leave it out with --baby-steps.")
+        raise ConfigError(
+            "--trajectories saves whole instructions, --baby-steps walks single steps. Give one of them."
+        )
     if options.baby_steps and options.step_size is not None:
-        raise ConfigError("--baby-steps are as they were aligned. Leave out --step-size.")
+        raise ConfigError(
+            "--baby-steps uses the stored steps, --step-size would change them. Give one of them."
+        )
     if options.seeds > 1 and options.trajectories:
-        raise ConfigError("--trajectories are of one seed. Leave out --seeds, or give --seed.")
+        raise ConfigError("--trajectories saves one seed. Leave out --seeds, or give --seed.")
     agent, tasks = _agent(options), comma_separated(options.tasks)
     run = (
         partial(evaluate_single_steps, agent, options.data, tasks, options.split)
@@ -249,7 +253,7 @@ def _add_table(commands: Any) -> None:
     table = command(
         commands,
         "table",
-        "compare results in one table, above those of the paper",
+        "compare results in one table, with --paper beside the paper's",
         "babywalk evaluate runs/babywalk --data data --split val_unseen --json > babywalk.json",
         "babywalk table babywalk.json seq2seq.json --paper r4r",
         "babywalk table a.json b.json --name BABYWALK SEQ2SEQ --measures SR,SPL,SDTW --intervals --markdown",

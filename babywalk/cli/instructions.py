@@ -46,7 +46,10 @@ def add_segment(commands: Any) -> None:
     add_text(segment, "the instruction, or - to read it from standard input")
     segment.add_argument("--mode", default="template", help="template (the six rules, default) or sentence")
     segment.add_argument(
-        "--reading", default="either", help="of rule 5: both, either (default) or either-strict"
+        "--reading",
+        default="either",
+        help="which sentences rule 5 merges: those that lack landmarks and verbs (both), landmarks or verbs "
+        "(either, the default), or the same with go and take not counted as verbs (either-strict)",
     )
     segment.add_argument(
         "--max-steps", type=int, default=0, metavar="N", help="at most N steps (default: no limit)"

@@ -73,7 +73,7 @@ def test_agent_name_alone_is_a_recipe() -> None:
         ("agent = ", "is not valid TOML (Invalid value"),
         ("task = 'r4r'", 'names no agent. Add a line such as agent = "babywalk"; choose from: babywalk'),
         ("agent = 'babywlak'", "agent 'babywlak' is not known. Did you mean 'babywalk'?"),
-        ("agent = 3", "agent = 3 should be a text."),
+        ("agent = 3", "agent = 3 should be a string."),
         ("agent = 'babywalk'\nprest = 'tiny'", "setting 'prest' is not known. Did you mean 'preset'?"),
         ("agent = 'babywalk'\npreset = 'tinny'", "preset 'tinny' is not known. Did you mean 'tiny'?"),
         ("agent = 'babywalk'\n[policy]\nhiden = 3", "policy.hiden is not known. Did you mean policy.hidden?"),

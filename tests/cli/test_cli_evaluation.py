@@ -124,7 +124,7 @@ def test_evaluate_single_baby_steps(
             "the Baby-Steps of r4r val_unseen are not aligned with their paths. "
             f"Run 'babywalk data align r4r --data {aligned_dollhouse} --splits val_unseen'.",
         ),
-        (["--split", "val_seen", "--trajectories", tmp_path], "--trajectories are of whole instructions"),
+        (["--split", "val_seen", "--trajectories", tmp_path], "--trajectories saves whole instructions"),
     ):
         assert run(*base, "--agent", "stop", *extra) == 2
         assert message in capsys.readouterr().err
@@ -139,7 +139,7 @@ def test_all_seeds_share_one_sample_of_instructions(
     assert len(others) == 2
     assert others == [first, first]
     assert run(*base, "--trajectories", "walks") == 2
-    assert "--trajectories are of one seed. Leave out --seeds" in capsys.readouterr().err
+    assert "--trajectories saves one seed. Leave out --seeds" in capsys.readouterr().err
 
 
 def test_a_split_without_goals_gives_trajectories_to_submit(
