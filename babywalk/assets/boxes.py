@@ -13,7 +13,7 @@ from typing import cast
 from babywalk.assets.records import Record
 from babywalk.assets.view_features import VIEWS
 from babywalk.common.errors import DataError
-from babywalk.common.files import read_json, write_json
+from babywalk.common.files import matching_files, read_json, write_json
 
 SUFFIX = ".json"
 WIDTH, HEIGHT = 640, 480  # pixels of a view
@@ -44,7 +44,7 @@ def boxes_files(folder: Path) -> list[Path]:
     """The box files of a folder, sorted by name."""
     if not folder.is_dir():
         raise DataError(f"{folder}: folder not found.")
-    files = sorted(folder.glob("*_*" + SUFFIX))
+    files = matching_files(folder, "*_*" + SUFFIX)
     if not files:
         raise DataError(f"{folder}: has no file named <scan>_<viewpoint>{SUFFIX}.")
     return files

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from babywalk.assets.records import Record, records
 from babywalk.common.errors import DataError, shortlist
-from babywalk.common.files import read_json, write_json
+from babywalk.common.files import matching_files, read_json, write_json
 from babywalk.common.memory import check_memory
 
 SUFFIX = "_connectivity.json"
@@ -42,7 +42,7 @@ def connectivity_files(folder: Path) -> list[Path]:
     """The connectivity files of a folder, sorted by name."""
     if not folder.is_dir():
         raise DataError(f"{folder}: folder not found.")
-    files = sorted(folder.glob("*" + SUFFIX))
+    files = matching_files(folder, "*" + SUFFIX)
     if not files:
         raise DataError(f"{folder}: has no file named <scan>{SUFFIX}.")
     return files

@@ -87,6 +87,10 @@ def details(folder: Path) -> Record:
     return Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
 
 
+class DamagedError(DataError):
+    """A file that differs from its manifest."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredComponent:
     """A component that is read: each file is checked against the manifest before it is used."""
@@ -133,7 +137,7 @@ def check_file(file: Path) -> None:
         return
     entry = _files(manifest).get(file.name)
     if entry and (problem := _problem(file, entry, limit=_ALWAYS_HASHED)):
-        raise DataError(f"{file}: {problem}.")
+        raise DamagedError(f"{file}: {problem}.")
 
 
 def check_hashes(folder: Path, hashes: Mapping[str, str]) -> None:
@@ -142,16 +146,16 @@ def check_hashes(folder: Path, hashes: Mapping[str, str]) -> None:
         known = _files(folder / MANIFEST)
         for name, found in hashes.items():
             if name in known and known[name]["sha256"] != found:
-                raise DataError(f"{folder / name}: {_OTHER_HASH}.")
+                raise DamagedError(f"{folder / name}: {_OTHER_HASH}.")
 
 
 @contextmanager
-def adding_advice(advice: str) -> Iterator[None]:
-    """Add to errors about data what to do about them."""
+def adding_advice(advice: str, kind: type[DataError] = DataError) -> Iterator[None]:
+    """Add to errors of a kind what to do about them."""
     try:
         yield
-    except DataError as error:
-        raise DataError(f"{error} {advice}") from None
+    except kind as error:
+        raise kind(f"{error} {advice}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from babywalk.assets.records import lines
 from babywalk.common.errors import DataError
-from babywalk.common.files import write_text
+from babywalk.common.files import matching_files, write_text
 
 IMAGES, LABELS = "_room_pano_image.txt", "_room_pano_label.txt"
 PREFIX = "./data/mp_sb"
@@ -21,7 +21,7 @@ def read_rooms(folder: Path) -> dict[tuple[str, str], int]:
     """Read and check every split of a folder: (scan, viewpoint) to class."""
     if not folder.is_dir():
         raise DataError(f"{folder}: folder not found.")
-    files = sorted(folder.glob("*" + IMAGES))
+    files = matching_files(folder, "*" + IMAGES)
     if not files:
         raise DataError(f"{folder}: has no file named <split>{IMAGES}.")
     rooms: dict[tuple[str, str], int] = {}

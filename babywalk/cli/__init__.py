@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from babywalk.cli import agents, data, evaluation, instructions
-from babywalk.cli.options import USER_ERROR, Parser, command
+from babywalk.cli.options import USER_ERROR, Parser, command, print_error
 from babywalk.common.errors import BabyWalkError
 from babywalk.common.progress import log_line
 from babywalk.common.runtime import choose_threads, retain_freed_memory, set_threads
@@ -94,5 +94,5 @@ def _configure_streams() -> None:
 
 
 def _fail(message: str) -> int:
-    sys.stderr.write(f"babywalk: {message}\n")
+    print_error(message)
     return USER_ERROR

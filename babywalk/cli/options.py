@@ -10,17 +10,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from babywalk.common.files import is_unicode
+from babywalk.common.terminal import printable
+
 USER_ERROR = 2  # exit code
 
 
 def print_line(text: str) -> None:
-    """Print to standard output."""
-    sys.stdout.write(text + "\n")
+    """Print to standard output, control characters escaped."""
+    sys.stdout.write(printable(text) + "\n")
+
+
+def print_error(message: str) -> None:
+    """Print the one line of an error to standard error, control characters escaped."""
+    sys.stderr.write(f"babywalk: {printable(message)}\n")
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
-    print_line(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,7 +46,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit with code 2."""
-        sys.stderr.write(f"babywalk: {message}. Try '{self.prog} --help'.\n")
+        print_error(f"{message}. Try '{self.prog} --help'.")
         raise SystemExit(USER_ERROR)
 
 
@@ -58,7 +66,7 @@ def command(commands: Any, name: str, summary: str, *examples: str) -> Parser:
 
 def add_text(parser: Parser, what: str) -> None:
     """Add the positional argument TEXT."""
-    parser.add_argument("text", metavar="TEXT", help=f"{what}, in quotes")
+    parser.add_argument("text", type=unicode_text, metavar="TEXT", help=f"{what}, in quotes")
     parser.takes_text = True
 
 
@@ -183,6 +191,13 @@ def non_empty_path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("is empty; give a path")
     return Path(text)
+
+
+def unicode_text(text: str) -> str:
+    """A text of valid characters; bytes of the command line that are not UTF-8 are none."""
+    if not is_unicode(text):
+        raise argparse.ArgumentTypeError("is not UTF-8 text")
+    return text
 
 
 def at_least_one(text: str) -> int:

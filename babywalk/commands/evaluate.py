@@ -21,6 +21,7 @@ from babywalk.evaluation.comparison import Layout, comparison_table, read_compar
 from babywalk.evaluation.evaluate import (
     Evaluation,
     by_length,
+    check_episodes,
     check_goals,
     check_length,
     evaluate,
@@ -175,8 +176,8 @@ def _load_tasks(
 ) -> list[Task]:
     """The tasks to run on; missing goals are reported before the agent starts."""
     found = [dataset.task(task, split, seed=seed) for task in tasks]
-    for task in found if need_goals else []:
-        check_goals(task)
+    for task in found:
+        (check_goals if need_goals else check_episodes)(task)
     return found
 
 

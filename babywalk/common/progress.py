@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from babywalk.common.terminal import printable
+
 Item = TypeVar("Item")
 _DEFAULT_WIDTH = 80  # columns, if the terminal reports none
 _TEXT_ONLY = "{desc} {n_fmt}/{total_fmt} {elapsed}<{remaining} {rate_fmt}{postfix}"
@@ -29,7 +31,7 @@ def progress(
     """
     return tqdm(
         items,
-        desc=label,
+        desc=printable(label),
         total=total,
         initial=done,
         unit=unit or "it",
@@ -52,11 +54,18 @@ def _width() -> dict[str, Any]:
 
 def log_line(text: str) -> None:
     """Print a line to standard error that no progress bar overwrites."""
-    tqdm.write(text, file=sys.stderr)
+    tqdm.write(printable(text), file=sys.stderr)
 
 
 def byte_progress(label: str, *, total: int | None, done: int = 0) -> tqdm[Any]:
     """A bar that counts bytes, advanced with `.update(n)`; `done` bytes are there already."""
     return tqdm(
-        desc=label, total=total, initial=done, unit="B", unit_scale=True, delay=2, disable=None, leave=False
+        desc=printable(label),
+        total=total,
+        initial=done,
+        unit="B",
+        unit_scale=True,
+        delay=2,
+        disable=None,
+        leave=False,
     )

@@ -13,6 +13,7 @@ from babywalk.assets.data_directory import (
     CONNECTIVITY,
     WALKS,
     WORD_VECTORS,
+    DamagedError,
     StoredComponent,
     adding_advice,
     component,
@@ -51,7 +52,7 @@ class Dataset:
     def houses(self) -> Houses:
         """All houses of the data directory."""
         stored = self._imported(CONNECTIVITY, "--connectivity FOLDER")
-        with adding_advice(stored.again):
+        with adding_advice(stored.again, DamagedError):
             return load_houses(stored.folder, self.folder / CACHE)
 
     @cached_property
@@ -70,7 +71,8 @@ class Dataset:
         if split not in self._read:
             stored = self._imported(WALKS, "--r2r FOLDER")
             with stored.reading(r2r_file(Path(), split).name) as file:
-                self._read[split] = load_walks(file, self.houses)
+                pass  # a file that is as it was imported needs no advice to import it again
+            self._read[split] = load_walks(file, self.houses)
         return self._read[split]
 
     def walks_hash(self, split: str) -> str:

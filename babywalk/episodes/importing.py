@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from babywalk.assets.view_features import read_view_features
 from babywalk.buildings.features import convert_panoramas, convert_parts
 from babywalk.buildings.objects.build import object_parts
 from babywalk.common.errors import ConfigError, DataError
-from babywalk.common.files import atomic_folder
+from babywalk.common.files import atomic_folder, matching_files, naming_file_errors
 from babywalk.common.progress import progress
 from babywalk.episodes.dataset import Dataset
 
@@ -71,11 +72,14 @@ def import_data(
 ) -> ImportReport:
     """Import raw files into a new data directory, or add to an existing one.
 
-    A new directory is complete or absent; an existing one is changed component by component. `notes` replaces
-    the publishers' licence notes for files from other sources.
+    All is imported or, after an error, nothing: an existing directory is then as it was. `notes` replaces the
+    publishers' licence notes for files from other sources.
     """
     with _data_directory(folder, raw) as target:
-        lines = list(import_into(target, raw, precision=precision, notes=notes))
+        try:
+            lines = list(import_into(target, raw, precision=precision, notes=notes))
+        except DataError as error:
+            raise DataError(str(error).replace(str(target), str(folder))) from None
     return ImportReport(folder, tuple(lines))
 
 
@@ -140,7 +144,7 @@ def _import_objects(raw: RawFiles, dataset: Dataset, precision: str, notes: Sequ
 
 @contextmanager
 def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
-    """The folder to write to: a temporary one for a new data directory, or the existing one."""
+    """A temporary folder to write to, which becomes the data directory or is added to the existing one."""
     if not folder.exists() or not any(folder.iterdir()):
         missing = [
             flag for flag, given in (("--connectivity", raw.connectivity), ("--r2r", raw.r2r)) if not given
@@ -152,7 +156,46 @@ def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
     elif not any(folder.glob(f"*/{MANIFEST}")):
         raise ConfigError(f"{folder}: is neither empty nor a data directory. Give another folder.")
     else:
-        yield folder
+        with _staging(folder, raw) as target:
+            yield target
+
+
+@contextmanager
+def _staging(folder: Path, raw: RawFiles) -> Iterator[Path]:
+    """A temporary folder inside a data directory; what is imported into it is moved up if nothing is raised.
+
+    It has copies of the houses and walks that are not imported, which the import of other components reads.
+    """
+    temporary = Path(tempfile.mkdtemp(prefix=".import.", dir=folder))
+    kept = [name for name, given in ((CONNECTIVITY, raw.connectivity), (WALKS, raw.r2r)) if not given]
+    try:
+        for name in kept:
+            if (folder / name).is_dir():
+                shutil.copytree(folder / name, temporary / name)
+        with naming_file_errors(folder, temporary):
+            yield temporary
+        made = [file.parent.relative_to(temporary) for file in sorted(temporary.rglob(MANIFEST))]
+        moves = {temporary / place: folder / place for place in made if str(place) not in kept}
+        _move_all(moves, temporary / "replaced")
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _move_all(moves: Mapping[Path, Path], replaced: Path) -> None:
+    """Move folders to their places, and what was there to `replaced`; all of them or, on an error, none."""
+    undo: list[tuple[Path, Path]] = []
+    replaced.mkdir()
+    try:
+        for number, (source, target) in enumerate(moves.items()):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            for old, new in ((target, replaced / str(number)), (source, target)):
+                if old.exists():
+                    old.rename(new)
+                    undo.append((new, old))
+    except BaseException:
+        for new, old in reversed(undo):
+            new.rename(old)
+        raise
 
 
 def _copy(files: Sequence[Path], folder: Path, what: str, notes: Sequence[str]) -> None:
@@ -168,7 +211,7 @@ def _notes(kind: str, notes: Sequence[str] | None) -> Sequence[str]:
 def _matching(folder: Path, pattern: str) -> list[Path]:
     if not folder.is_dir():
         raise DataError(f"{folder}: folder not found.")
-    files = sorted(folder.glob(pattern))
+    files = matching_files(folder, pattern)
     if not files:
         raise DataError(f"{folder}: has no file named {pattern}.")
     return files

@@ -79,8 +79,15 @@ def walk_steps(agent: Agent, step_episodes: StepEpisodes) -> Trajectories:
     return _concatenated(walked)
 
 
+def check_episodes(task: Task) -> None:
+    """Raise if the split of a task is empty."""
+    if not len(task):
+        raise ConfigError(f"{task.name} {task.split} has no episodes. Choose another split.")
+
+
 def check_goals(task: Task) -> None:
-    """Raise if the split of a task has no goals to score against."""
+    """Raise if the split of a task has no episodes, or no goals to score against."""
+    check_episodes(task)
     if not task.walks.has_goals:
         raise ConfigError(
             f"{task.name} {task.split} has no goals to score against. Choose another split, or write a "
