@@ -85,10 +85,11 @@ class Measured:
 class Bench:
     """Everything that the rows share, built when it is first used."""
 
-    def __init__(self, folder: Path, *, quick: bool, seed: int, times: int) -> None:
+    def __init__(self, folder: Path, *, quick: bool, busy: bool, seed: int, times: int) -> None:
         self.dataset = Dataset(folder)
         self.quick = quick
         self.times = 1 if quick else times
+        self.clock = time.process_time if busy else time.perf_counter
         self.seed = seed
         self.world = World.of(self.dataset.houses)
 
@@ -172,11 +173,11 @@ def training(bench: Bench, model: Model, stage: Stage, count: int) -> Measured:
         list(iterations())
     seconds, peaks = np.empty((2, bench.times, count))
     for run in range(bench.times):
-        begin = time.perf_counter()
+        begin = bench.clock()
         for iteration, _ in enumerate(iterations()):
-            seconds[run, iteration] = time.perf_counter() - begin
-            peaks[run, iteration] = peak()
-            begin = time.perf_counter()
+            seconds[run, iteration] = bench.clock() - begin
+            peaks[run, iteration] = peak(bench.clock)
+            begin = bench.clock()
     return Measured(
         seconds.min(axis=0).mean(), counter.get_total_flops() / 2 / count, peaks.max(axis=0).mean()
     )
@@ -196,10 +197,10 @@ def evaluation(task: str, count: int) -> Callable[[Bench, str], Measured]:
             walk_episodes(rollout, episodes, chosen, NeverStop())
         seconds, peaks = [], []
         for _ in range(bench.times):
-            begin = time.perf_counter()
+            begin = bench.clock()
             walk_episodes(rollout, episodes, chosen, NeverStop())
-            seconds.append(time.perf_counter() - begin)
-            peaks.append(peak())
+            seconds.append(bench.clock() - begin)
+            peaks.append(peak(bench.clock))
         return Measured(min(seconds) / len(chosen), counter.get_total_flops() / 2 / len(chosen), max(peaks))
 
     return run
@@ -235,20 +236,20 @@ ROWS = {
 }
 
 
-def peak() -> float:
+def peak(clock: Callable[[], float]) -> float:
     """Multiply-adds per second of a large matrix product."""
     size = 2048
     one, two = torch.rand(size, size), torch.rand(size, size)
-    return size**3 / quickest(lambda: one @ two, 3)
+    return size**3 / quickest(lambda: one @ two, 3, clock)
 
 
-def quickest(run: Callable[[], object], times: int) -> float:
+def quickest(run: Callable[[], object], times: int, clock: Callable[[], float]) -> float:
     """Seconds of the quickest run."""
     seconds = []
     for _ in range(times):
-        begin = time.perf_counter()
+        begin = clock()
         run()
-        seconds.append(time.perf_counter() - begin)
+        seconds.append(clock() - begin)
     return min(seconds)
 
 
@@ -281,7 +282,7 @@ def measure_kernels(bench: Bench) -> None:
     """Each kernel alone: the forward and backward pass of a primitive at the shapes of an iteration."""
     print(f"\n{'kernel':20}{'plain ms':>10}{'kernel ms':>11}{'ratio':>7}   what")
     for name, what, run in KERNELS:
-        plain, fast = (1e3 * quickest(run(bench, kernels), 12) for kernels in BACKENDS)
+        plain, fast = (1e3 * quickest(run(bench, kernels), 12, bench.clock) for kernels in BACKENDS)
         print(f"{name:20}{plain:10.2f}{fast:11.2f}{plain / fast:7.2f}   {what}", flush=True)
 
 
@@ -412,13 +413,16 @@ def main() -> None:
     parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=list(BACKENDS))
     parser.add_argument("--kernels", action="store_true", help="also time each kernel alone")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--busy", action="store_true", help="count processor time, of one thread")
     parser.add_argument("--quick", action="store_true", help="fewer iterations and instructions")
     parser.add_argument("--times", type=int, default=3, help="runs of everything; the quickest counts")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     retain_freed_memory()  # as the command line does
-    torch.set_num_threads(options.threads)
-    bench = Bench(options.data, quick=options.quick, seed=options.seed, times=options.times)
+    torch.set_num_threads(1 if options.busy else options.threads)
+    bench = Bench(
+        options.data, quick=options.quick, busy=options.busy, seed=options.seed, times=options.times
+    )
     measure([ROWS[name] for name in options.rows], bench, options.backends)
     if options.kernels:
         measure_kernels(bench)
