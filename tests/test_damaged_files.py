@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 from babywalk.cli import main
+from babywalk.common.errors import BabyWalkError
 from babywalk.common.files import sha256
 
 pytestmark = pytest.mark.slow
@@ -336,3 +337,69 @@ def test_a_damaged_file_is_refused_or_harmless(world: World, pattern: str) -> No
 
 def test_at_least_two_thousand_mutations_are_tried(world: World) -> None:
     assert sum(ALL[pattern][1] * len(files_of(world, pattern)) for pattern in ALL) >= 2000
+
+
+@pytest.fixture(scope="module")
+def loaders(world: World) -> dict[str, Callable[[], object]]:
+    """Small untrained models as components, and what loads each of them."""
+    import torch
+
+    from babywalk.agents.learned import observer_for
+    from babywalk.episodes.dataset import Dataset
+    from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner, new_matcher
+    from babywalk.instructions.alignment.features import Lexicon
+    from babywalk.instructions.landmarks.classifier import (
+        LandmarkClassifier,
+        LandmarkConfig,
+        LandmarkModel,
+        load_landmarks,
+    )
+    from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
+    from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker, new_speaker_network
+
+    torch.manual_seed(0)
+    folder, dataset = world.root / "models", Dataset(world.data)
+    scale, observer = np.ones(7, dtype=np.float32), observer_for("dollhouse", dataset)
+    align, words = AlignerConfig(width=8, hidden=9), Lexicon(("bed", "chair"))
+    Aligner(align, words, "dollhouse", scale, new_matcher(align, words, 7)).save(folder / "aligner")
+    classify, names = LandmarkConfig(channels=8, hidden=9), LandmarkVocabulary(("bed", "chair"))
+    classifier = LandmarkClassifier(7, 2, channels=8, hidden=9)
+    LandmarkModel(classify, names, "dollhouse", scale, classifier).save(folder / "landmarks")
+    speak, vocabulary = SpeakerConfig(hidden=8), dataset.vocabulary()
+    network = new_speaker_network(speak, np.zeros((len(vocabulary), 6), dtype=np.float32), observer)
+    Speaker(speak, vocabulary, "dollhouse", network).save(folder / "speaker")
+    return {
+        "aligner": lambda: load_aligner(folder / "aligner"),
+        "landmarks": lambda: load_landmarks(folder / "landmarks"),
+        "speaker": lambda: load_speaker(folder / "speaker", observer),
+    }
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("name", ["aligner", "landmarks", "speaker"])
+def test_a_damaged_model_of_the_data_directory_is_refused(
+    world: World, loaders: dict[str, Callable[[], object]], name: str, signed: bool
+) -> None:
+    """With `signed`, the damaged file is entered into the manifest; then it may be valid."""
+    random = np.random.default_rng([SEED, signed])
+    loaders[name]()
+    for file in sorted((world.root / "models" / name).iterdir()):
+        content, manifest = file.read_bytes(), file.parent / "manifest.json"
+        kept = manifest.read_bytes()
+        for number in range(40):
+            if file.suffix == ".json" and number % 2:
+                file.write_bytes(damaged_json(content.decode(), random).encode("utf-8", "surrogatepass"))
+            else:
+                file.write_bytes(damaged_bytes(content, random))
+            changed = file.read_bytes() != content and file != manifest
+            if signed:
+                list(with_manifest(file))
+            try:
+                loaders[name]()
+                message = None
+            except BabyWalkError as error:
+                message = str(error)
+            assert signed or message or not changed, f"{file}, mutation {number}"
+            assert message is None or str(file.parent) in message
+            file.write_bytes(content)
+            manifest.write_bytes(kept)

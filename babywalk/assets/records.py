@@ -108,6 +108,13 @@ class Record:
             raise self.wrong(field, "a non-empty list of non-empty strings")
         return value
 
+    def table(self, field: str) -> dict[str, Any]:
+        """An object with unchecked fields."""
+        value = self.fields.get(field)
+        if not isinstance(value, dict):
+            raise self.wrong(field, "an object")
+        return value
+
     def optional_strings(self, field: str) -> tuple[str, ...]:
         """A list of strings; empty if the field is missing."""
         value = self.items(field, "a list of strings") if field in self.fields else []

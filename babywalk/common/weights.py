@@ -73,6 +73,14 @@ def read_tensors(file: Path, form: str | None = None) -> tuple[dict[str, Tensor]
     return tensors, about
 
 
+def check_sizes(file: Path, tensors: Mapping[str, Tensor], sizes: Mapping[str, int]) -> None:
+    """Raise an error if a size, by its name, is larger than any weight, before memory is allocated for it."""
+    widest = max((size for tensor in tensors.values() for size in tensor.shape), default=0)
+    for name, size in sizes.items():
+        if not 1 <= size <= widest:
+            raise DataError(f"{file}: the header has {name} = {size}, but no weight has that size.")
+
+
 def _checksum(tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> str:
     """The SHA-256 of the header and of all tensors with their names, types and shapes, in hex."""
     import torch

@@ -15,8 +15,8 @@ from babywalk.assets.pretrained import find_model
 from babywalk.assets.records import Record
 from babywalk.common.config import from_table
 from babywalk.common.errors import DataError
-from babywalk.common.weights import load_state, read_tensors, write_tensors
-from babywalk.episodes.vocabulary import Vocabulary
+from babywalk.common.weights import check_sizes, load_state, read_tensors, write_tensors
+from babywalk.episodes.vocabulary import SPECIAL, Vocabulary
 from babywalk.modules.config import PolicyConfig
 from babywalk.modules.network import Network
 
@@ -102,6 +102,8 @@ def load_model(path: Path, *, device: str | torch.device = "cpu") -> Model:
             raise record.wrong(field, "a table")
     config = from_table(PolicyConfig, about["policy"], where=f"{file}, policy")
     vocabulary = Vocabulary(tuple(record.strings("vocabulary")))
+    if any(word not in vocabulary.word_ids for word in SPECIAL):
+        raise record.wrong("vocabulary", f"a list with the words {', '.join(SPECIAL)}")
     columns = tuple(record.strings("columns")) if about.get("columns") else ()
     _check_sizes(file, record, config, tensors)
     network = Network(
@@ -128,12 +130,9 @@ def load_model(path: Path, *, device: str | torch.device = "cpu") -> Model:
 
 def _check_sizes(file: Path, record: Record, config: PolicyConfig, tensors: Mapping[str, Tensor]) -> None:
     """Refuse a header with sizes larger than any weight, before memory is allocated."""
-    widest = max((size for tensor in tensors.values() for size in tensor.shape), default=0)
     named = {name: record.integer(name) for name in ("word_width", "view_width", "action_width")}
     sizes = {"policy.hidden": config.hidden, "policy.action": config.action, **named}
-    for name, size in {**sizes, "policy.lexical_match": max(1, config.lexical_match)}.items():
-        if not 1 <= size <= widest:
-            raise DataError(f"{file}: the header has {name} = {size}, but no weight has that size.")
+    check_sizes(file, tensors, {**sizes, "policy.lexical_match": max(1, config.lexical_match)})
 
 
 def _file(path: Path) -> Path:

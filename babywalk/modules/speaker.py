@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babywalk.assets.data_directory import component
+from babywalk.assets.data_directory import StoredComponent, component
+from babywalk.assets.records import Record
 from babywalk.buildings.houses import Houses
 from babywalk.common.config import (
     check_at_least_one,
@@ -19,13 +20,13 @@ from babywalk.common.config import (
     check_fraction_below_one,
     check_non_negative,
     check_positive,
+    from_table,
 )
-from babywalk.common.errors import DataError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.progress import progress
 from babywalk.common.ragged import Ragged
-from babywalk.common.weights import load_state, read_tensors, write_tensors
-from babywalk.episodes.vocabulary import END, PADDING, UNKNOWN, Vocabulary
+from babywalk.common.weights import check_sizes, load_state, read_tensors, write_tensors
+from babywalk.episodes.vocabulary import END, PADDING, SPECIAL, UNKNOWN, Vocabulary
 from babywalk.modules.kernels import choose_backend
 from babywalk.modules.kernels.dropout import dropout_mask
 from babywalk.modules.speaker_network import EncodedTrajectories, SpeakerNetwork
@@ -161,16 +162,20 @@ class Speaker:
 
 def load_speaker(folder: Path, observer: Observer) -> Speaker:
     """Read what `Speaker.save` wrote, for an observer of the features it was trained on."""
-    stored = read_json(folder / "model.json")
-    try:
-        config = SpeakerConfig(**stored["config"])
-        vocabulary = Vocabulary(tuple(stored["words"]))
-        spec, width = str(stored["features"]), int(stored["word_width"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{folder}: cannot be read ({error}). Delete it to train a new one.") from None
-    network = new_speaker_network(config, np.zeros((len(vocabulary), width), dtype=np.float32), observer)
-    file = folder / "weights.safetensors"
-    load_state(network, read_tensors(file)[0], file)
+    stored = StoredComponent(folder, f"Delete {folder}, and 'babywalk data augment' trains it again.")
+    with stored.reading("model.json") as file:
+        record = Record.of(file, "the file", read_json(file))
+        config = from_table(SpeakerConfig, record.table("config"), where=f"{file}, config")
+        vocabulary, spec = Vocabulary(tuple(record.strings("words"))), record.string("features")
+        if any(word not in vocabulary.word_ids for word in SPECIAL):
+            raise record.wrong("words", f"a vocabulary with {', '.join(SPECIAL)}")
+        width = record.exact_integer("word_width")
+    with stored.reading("weights.safetensors") as file:
+        tensors, _ = read_tensors(file)
+        check_sizes(file, tensors, {"hidden": config.hidden, "word_width": width})
+        vectors = np.zeros((len(vocabulary), width), dtype=np.float32)
+        network = new_speaker_network(config, vectors, observer)
+        load_state(network, tensors, file)
     return Speaker(config, vocabulary, spec, network.eval())
 
 

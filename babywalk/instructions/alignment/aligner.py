@@ -17,15 +17,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from babywalk.assets.data_directory import component
+from babywalk.assets.data_directory import StoredComponent, component
+from babywalk.assets.records import Record
 from babywalk.buildings.features import ViewFeatures
 from babywalk.buildings.houses import Houses
-from babywalk.common.config import check_at_least_one, check_fraction_below_one
-from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.array_files import check_range, read_array
+from babywalk.common.config import check_at_least_one, check_fraction_below_one, from_table
+from babywalk.common.errors import ConfigError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.fitting import DEVICE
 from babywalk.common.ragged import Ragged
-from babywalk.common.weights import load_state, read_tensors, write_tensors
+from babywalk.common.weights import check_sizes, load_state, read_tensors, write_tensors
 from babywalk.instructions.alignment.examples import AlignmentExamples
 from babywalk.instructions.alignment.features import (
     EDGE_WIDTH,
@@ -280,17 +282,19 @@ class Aligner:
 
 def load_aligner(folder: Path) -> Aligner:
     """Read what `Aligner.save` wrote."""
-    stored = read_json(folder / "model.json")
-    try:
-        config = AlignerConfig(**stored["config"])
-        lexicon = Lexicon(tuple(stored["words"]))
-        scale = np.load(folder / "scale.npy", allow_pickle=False)
-        spec = str(stored["features"])
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{folder}: cannot be read ({error}). Train the aligner again.") from None
-    network = new_matcher(config, lexicon, len(scale))
-    file = folder / "weights.safetensors"
-    load_state(network, read_tensors(file)[0], file)
+    stored = StoredComponent(folder, f"Delete {folder}, and 'babywalk data align' trains it again.")
+    with stored.reading("model.json") as file:
+        record = Record.of(file, "the file", read_json(file))
+        config = from_table(AlignerConfig, record.table("config"), where=f"{file}, config")
+        lexicon, spec = Lexicon(tuple(record.strings("words"))), record.string("features")
+    with stored.reading("scale.npy") as file:
+        scale = read_array(file, "f", (None,))
+        check_range(file, "scales", scale, 0, np.inf)
+    with stored.reading("weights.safetensors") as file:
+        tensors, _ = read_tensors(file)
+        check_sizes(file, tensors, {"width": config.width, "hidden": config.hidden, "spans": config.spans})
+        network = new_matcher(config, lexicon, len(scale))
+        load_state(network, tensors, file)
     return Aligner(config, lexicon, spec, scale, network.eval())
 
 

@@ -17,16 +17,18 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from babywalk.assets.data_directory import component
+from babywalk.assets.data_directory import StoredComponent, component
+from babywalk.assets.records import Record
 from babywalk.buildings.features import ViewFeatures, open_features
 from babywalk.buildings.panorama import COLUMNS, ROWS
-from babywalk.common.config import check_at_least_one, check_fraction_below_one
-from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.array_files import check_range, read_array
+from babywalk.common.config import check_at_least_one, check_fraction_below_one, from_table
+from babywalk.common.errors import ConfigError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.fitting import DEVICE, fit, seeded_torch, shuffled_groups
 from babywalk.common.ragged import Ragged
 from babywalk.common.seeding import generator
-from babywalk.common.weights import load_state, read_tensors, write_tensors
+from babywalk.common.weights import check_sizes, load_state, read_tensors, write_tensors
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Index
 from babywalk.episodes.walks import Walks
@@ -120,17 +122,19 @@ class LandmarkModel:
 
 def load_landmarks(folder: Path) -> LandmarkModel:
     """Read what `LandmarkModel.save` wrote."""
-    stored = read_json(folder / "model.json")
-    try:
-        config = LandmarkConfig(**stored["config"])
-        vocabulary = LandmarkVocabulary(tuple(stored["landmarks"]))
-        scale = np.load(folder / "scale.npy", allow_pickle=False)
-        spec = str(stored["features"])
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{folder}: cannot be read ({error}). Train the landmarks again.") from None
-    network = _new_network(config, vocabulary, len(scale))
-    file = folder / "weights.safetensors"
-    load_state(network, read_tensors(file)[0], file)
+    stored = StoredComponent(folder, f"Delete {folder}, and 'babywalk data align' trains it again.")
+    with stored.reading("model.json") as file:
+        record = Record.of(file, "the file", read_json(file))
+        config = from_table(LandmarkConfig, record.table("config"), where=f"{file}, config")
+        vocabulary, spec = LandmarkVocabulary(tuple(record.strings("landmarks"))), record.string("features")
+    with stored.reading("scale.npy") as file:
+        scale = read_array(file, "f", (None,))
+        check_range(file, "scales", scale, 0, np.inf)
+    with stored.reading("weights.safetensors") as file:
+        tensors, _ = read_tensors(file)
+        check_sizes(file, tensors, {"channels": config.channels, "hidden": config.hidden})
+        network = _new_network(config, vocabulary, len(scale))
+        load_state(network, tensors, file)
     return LandmarkModel(config, vocabulary, spec, scale, network.eval())
 
 

@@ -164,6 +164,7 @@ def test_weights_of_another_size_are_refused(aligner: Aligner, tmp_path: Path) -
     aligner.save(tmp_path / "aligner")
     about = tmp_path / "aligner" / "model.json"
     about.write_text(about.read_text().replace('"pink",\n', ""))
+    (tmp_path / "aligner" / "manifest.json").unlink()  # else the changed file is refused
     with pytest.raises(DataError, match=r"weights\.safetensors: weight 'words\.weight' has the shape"):
         load_aligner(tmp_path / "aligner")
 
@@ -171,7 +172,12 @@ def test_weights_of_another_size_are_refused(aligner: Aligner, tmp_path: Path) -
 def test_an_invalid_model_json_is_refused(aligner: Aligner, tmp_path: Path) -> None:
     aligner.save(tmp_path / "aligner")
     (tmp_path / "aligner" / "model.json").write_text('{"words": []}')
-    with pytest.raises(DataError, match=r"cannot be read .*Train the aligner again"):
+    with pytest.raises(
+        DataError, match=r"model\.json: has 13 bytes .* 'babywalk data align' trains it again"
+    ):
+        load_aligner(tmp_path / "aligner")
+    (tmp_path / "aligner" / "manifest.json").unlink()
+    with pytest.raises(DataError, match=r"model\.json: the file has no field 'config'.* trains it again"):
         load_aligner(tmp_path / "aligner")
 
 

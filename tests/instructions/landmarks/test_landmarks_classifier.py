@@ -111,7 +111,8 @@ def test_equal_seeds_give_equal_weights(planted: Planted) -> None:
 def test_weights_of_another_size_are_refused(model: LandmarkModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     about = tmp_path / "model" / "model.json"
-    about.write_text(about.read_text().replace('"hidden": 32', '"hidden": 33'))
+    about.write_text(about.read_text().replace('"hidden": 32', '"hidden": 31'))
+    (tmp_path / "model" / "manifest.json").unlink()  # else the changed file is refused
     with pytest.raises(DataError, match=r"weights\.safetensors: weight 'hidden\.bias' has the shape \(32,\)"):
         load_landmarks(tmp_path / "model")
 
@@ -119,6 +120,7 @@ def test_weights_of_another_size_are_refused(model: LandmarkModel, tmp_path: Pat
 def test_a_file_that_holds_no_weights_is_refused(model: LandmarkModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     (tmp_path / "model" / "weights.safetensors").write_bytes(b"no weights")
+    (tmp_path / "model" / "manifest.json").unlink()
     with pytest.raises(DataError, match=r"weights\.safetensors: is not a safetensors file"):
         load_landmarks(tmp_path / "model")
 
@@ -126,7 +128,12 @@ def test_a_file_that_holds_no_weights_is_refused(model: LandmarkModel, tmp_path:
 def test_an_invalid_model_json_is_refused(model: LandmarkModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     (tmp_path / "model" / "model.json").write_text('{"config": {"colour": 1}}')
-    with pytest.raises(DataError, match=r"model: cannot be read .*Train the landmarks again"):
+    with pytest.raises(
+        DataError, match=r"model\.json: has 25 bytes .* 'babywalk data align' trains it again"
+    ):
+        load_landmarks(tmp_path / "model")
+    (tmp_path / "model" / "manifest.json").unlink()
+    with pytest.raises(ConfigError, match=r"model\.json, config: colour is not known"):
         load_landmarks(tmp_path / "model")
 
 
