@@ -131,6 +131,10 @@ COMMANDS: dict[str, Command] = {
     "segment": lambda world: [
         *["data", "segment", "--data", str(world.data), "--workers", "1", "--splits", "test", "--json"]
     ],
+    "check": lambda world: [*["data", "segment", "--check", "val_seen", "--data", str(world.data), "--json"]],
+    "draw": lambda world: [
+        *["draw", str(world.root / "out.svg"), "--data", str(world.data), "--house", "dollhouse_000"]
+    ],
     "resume": resume,
     "curves": lambda world: ["curves", str(world.run), "--out", str(world.root / "out.svg"), "--json"],
     "publish": lambda world: [
@@ -296,8 +300,11 @@ DATA = {
     "cache/houses*": ("export", 60, True),
     "cache/sentences/*": ("segment", 12, True),
     "features/dollhouse/*": ("evaluate", 40, True),
+    "features/objects/manifest.json": ("verify", 30, True),
     "fine_grained/*": ("verify", 6, True),
+    "fine_grained/FGR2R_val_seen.json": ("check", 60, True),
     "plans/*": ("verify", 6, True),
+    "plans/dollhouse_000.json": ("draw", 20, True),
     "raw/**/*": ("verify", 2, True),
     "features/objects/*": ("verify", 6, True),
 }

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import babywalk.common.needs_torch  # noqa: F401
-from babywalk.assets.data_directory import ALIGNER, FINE_GRAINED, LANDMARKS
-from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
+from babywalk.assets.data_directory import ALIGNER, LANDMARKS
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.alignment.aligner import Aligner, load_aligner
@@ -69,8 +68,7 @@ def align_data(
 def compare_alignments(folder: Path, split: str, features: str | None = None) -> dict[str, AlignmentAccuracy]:
     """The accuracy of each method on the annotated ends of sub-instructions."""
     dataset, spec = Dataset(folder), default_features(folder, features)
-    file = fine_grained_file(folder / FINE_GRAINED, split)
-    examples, truth = examples_from_annotations(read_fine_grained(file), dataset.houses)
+    examples, truth = examples_from_annotations(dataset.fine_grained(split), dataset.houses)
     return compare_methods(
         examples,
         truth,

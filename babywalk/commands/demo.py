@@ -29,6 +29,7 @@ from babywalk.episodes.joining import TASKS
 from babywalk.evaluation.report import Report
 from babywalk.evaluation.tables import data_table, score_table
 from babywalk.instructions.store import is_segmented
+from babywalk.training.log import read_log
 
 _AGENTS = ("babywalk", "seq2seq")
 _SAMPLE = "val_unseen:500"
@@ -123,8 +124,8 @@ def _finished(run: Path) -> bool:
 def _progress(run: Path) -> str:
     """The stage and iteration that a run logged last."""
     file = run / "metrics.csv"
-    last = file.read_text().splitlines()[-1].split(",") if file.exists() else []
-    return f"{last[1]} {last[2]}" if len(last) > 2 and last[0] != "total" else "starting"
+    logged = list(read_log(file)) if file.exists() else []
+    return f"{logged[-1].stage} {logged[-1].iteration}" if logged else "starting"
 
 
 def _evaluate(agent: str, data: Path, walks: Path) -> list[Report]:

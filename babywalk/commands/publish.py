@@ -175,7 +175,7 @@ def _licence_notes(dataset: Dataset, model: Model, config: TrainingConfig) -> It
         used += [f"{SENTENCES}/train", f"{BABYSTEPS}/{config.task}/train"]
     for name in used:
         if (dataset.folder / name / MANIFEST).is_file():
-            yield from read_manifest(dataset.folder / name).fields.get("notes", [])
+            yield from read_manifest(dataset.folder / name).optional_strings("notes")
     yield from open_features(dataset.folder, model.features, dataset.houses).notes
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from babywalk.assets.data_directory import FINE_GRAINED
-from babywalk.assets.fine_grained import fine_grained_file, read_fine_grained
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.joining import TASKS
 from babywalk.instructions.agreement import Agreement, agreement
@@ -55,7 +53,7 @@ def step_counts(folder: Path) -> dict[str, dict[str, float]]:
 def check_segments(folder: Path, split: str) -> dict[str, Agreement]:
     """Agreement of the steps, by variant of the rules, with the annotated sub-instructions of a split."""
     dataset = Dataset(folder)
-    annotated = read_fine_grained(fine_grained_file(folder / FINE_GRAINED, split))
+    annotated = dataset.fine_grained(split)
     task = dataset.task("r2r", split)
     found = {}
     for label, config in _variants().items():

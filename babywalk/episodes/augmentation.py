@@ -116,4 +116,5 @@ def save_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mappi
 
 def _augmented_splits(dataset: Dataset) -> dict[str, Any]:
     """The facts recorded for each augmented split."""
-    return dict(details(dataset.folder / WALKS).fields.get("spoken", {}))
+    facts = details(dataset.folder / WALKS)
+    return facts.table("spoken") if "spoken" in facts.fields else {}

@@ -11,6 +11,7 @@ import numpy as np
 from babywalk.assets.data_directory import (
     CACHE,
     CONNECTIVITY,
+    FINE_GRAINED,
     WALKS,
     WORD_VECTORS,
     DamagedError,
@@ -18,6 +19,7 @@ from babywalk.assets.data_directory import (
     adding_advice,
     component,
 )
+from babywalk.assets.fine_grained import FineGrainedWalk, fine_grained_file, read_fine_grained
 from babywalk.assets.glove import WordVectors, read_glove
 from babywalk.assets.r2r import SPLITS, r2r_file
 from babywalk.buildings.houses import Houses, load_houses
@@ -165,6 +167,13 @@ class Dataset:
     def vocabulary(self, *, min_count: int = 5) -> Vocabulary:
         """The words of the training walks."""
         return Vocabulary.of(self.walks("train").texts, min_count=min_count)
+
+    def fine_grained(self, split: str) -> list[FineGrainedWalk]:
+        """The imported sub-instructions of a split."""
+        stored = self._imported(FINE_GRAINED, "--fine-grained FOLDER")
+        with stored.reading(fine_grained_file(Path(), split).name) as file:
+            pass
+        return read_fine_grained(file)
 
     def word_vectors(self) -> WordVectors | None:
         """The imported word vectors, if any."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from babywalk.assets.data_directory import check_file
 from babywalk.assets.records import Record, records
 from babywalk.buildings.houses import NOWHERE, Houses
 from babywalk.common.errors import ConfigError, shortlist
@@ -148,6 +149,7 @@ def read_plan(file: Path) -> tuple[Floor, ...]:
     `{"floors": [{"rooms": [...], "doors": [...], "stairs": [...], "furniture": [...]}]}`; each list holds
     rectangles `{name, x0, y0, x1, y1}` in metres.
     """
+    check_file(file)
     plan = Record.of(file, "the plan", read_json(file))
     floors = records(file, plan.items("floors", "a list of floors"), "floor")
     return tuple(
