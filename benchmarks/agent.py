@@ -346,7 +346,8 @@ def shared_text(_: Bench, kernels: str) -> Callable[[], object]:
     backend = choose_backend(kernels, CPU)
     lengths = torch.randint(4, 30, (50,))
     words = torch.randn(int(lengths.sum()), 512, requires_grad=True)
-    encoded = EncodedText(words, lengths, torch.randn(50, 512), torch.ones(len(words)).long())
+    summary = torch.randn(50, 512)
+    encoded = EncodedText(words, lengths, summary, torch.ones(len(words)).long(), summary)
     query = torch.randn(400, 512, requires_grad=True)
 
     def run() -> None:
