@@ -84,6 +84,16 @@ def test_invalid_runs_are_reported(run: Path, tmp_path: Path) -> None:
     (run / "metrics.csv").write_text("total,stage,iteration,name,value\n1,imitation,x,loss,2\n")
     with pytest.raises(DataError, match="line 2 is not a measurement"):
         read_curves([run])
+    for content, message in (
+        (b"total,stage,iteration,name,value\n1,\xff,1,loss,2\n", "byte 35 is not UTF-8 text"),
+        (b"a,b\n1,2\n", "the first line is"),
+        (b"total,stage,iteration,name,value\n1,imitation,1,loss,2\n1,imitation\n", "line 3 is not a"),
+        (b"total,stage,iteration,name,value\n" + b"9" * 400 + b",imitation,1,loss,2\n", "line 2 is not a"),
+        (b"total,stage,iteration,name,value\n1,imitation,1,loss,inf\n", "line 2 is not a measurement"),
+    ):
+        (run / "metrics.csv").write_bytes(content)
+        with pytest.raises(DataError, match=rf"metrics\.csv: {message}"):
+            read_curves([run])
     (run / "metrics.csv").write_text("total,stage,iteration,name,value\n")
     with pytest.raises(DataError, match="These runs have not logged any measurement yet"):
         draw_curves(read_curves([run]))

@@ -103,6 +103,55 @@ def test_damaged_checkpoint_is_reported(trained: Path, tmp_path: Path) -> None:
         load_checkpoint(file, model)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("stage", "1"),
+        ("stage", 1),  # without the best model of stage 0
+        ("iteration", 10**400),
+        ("iteration", 3),  # more than in total, and of no stage
+        ("total", -1),
+        ("total", None),
+        ("best", "high"),
+        ("best", float("nan")),
+        ("bests", [0.5]),
+        ("bests", {"imitation": "x"}),
+        ("baseline", 10**400),
+    ],
+)
+def test_progress_of_another_type_or_out_of_range_is_refused(
+    trained: Path, tmp_path: Path, field: str, value: Any
+) -> None:
+    file = tmp_path / "last.safetensors"
+    model = write_checkpoint(trained, file)
+    tensors, about = read_tensors(file, "babywalk checkpoint 4")
+    write_tensors(file, tensors, {**about, "progress": {**about["progress"], field: value}})
+    with pytest.raises(DataError, match=r"last\.safetensors: is not a complete checkpoint \(.*progress"):
+        load_checkpoint(file, model)
+
+
+def test_state_of_the_optimiser_must_fit_the_weights(trained: Path, tmp_path: Path) -> None:
+    file = tmp_path / "last.safetensors"
+    model = load_model(trained)
+    optimiser = torch.optim.Adam(model.network.parameters())
+    for weight in model.network.parameters():
+        weight.grad = torch.ones_like(weight)
+    optimiser.step()
+    save_checkpoint(file, model, optimiser, None, Progress())
+    tensors, about = read_tensors(file, "babywalk checkpoint 4")
+    name = next(name for name in tensors if name.startswith("optimiser/exp_avg/"))
+    assert load_checkpoint(file, model)[2]
+    for value, message in (
+        (None, "the optimiser has no exp_avg of weight"),
+        (torch.zeros(1, 2, 3), "has another shape or is not finite"),
+        (torch.full_like(tensors[name], torch.nan), "has another shape or is not finite"),
+    ):
+        changed = {key: tensor for key, tensor in tensors.items() if key != name}
+        write_tensors(file, changed if value is None else {**changed, name: value}, about)
+        with pytest.raises(DataError, match=message):
+            load_checkpoint(file, model)
+
+
 def test_checkpoint_of_an_older_version_is_refused(trained: Path, tmp_path: Path) -> None:
     file = tmp_path / "last.safetensors"
     model = write_checkpoint(trained, file)
