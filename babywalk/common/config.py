@@ -18,6 +18,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from babywalk.common.errors import ConfigError
 
 Config = TypeVar("Config")
+_MAX_SHOWN = 80  # characters of a value in a message
 
 
 def from_table(kind: type[Config], table: Mapping[str, Any], *, where: str = "the settings") -> Config:
@@ -53,7 +54,7 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
         names.append(name)
         try:
             parsed = json.loads(value)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # also an integer of thousands of digits
             parsed = value
         nested: Any = parsed
         for part in reversed(name.split(".")):
@@ -121,7 +122,7 @@ def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:
         if fits:
             given[name] = converted
         else:
-            problems.append(f"{full} = {value!r} should be {_describe(hints[name])}.")
+            problems.append(f"{full} = {_short(value)} should be {_describe(hints[name])}.")
     if problems:
         return None
     try:
@@ -160,6 +161,11 @@ def _fit(kind: Any, value: Any, path: str, problems: list[str]) -> tuple[bool, A
     if kind is type(None):
         return value is None, None
     return type(value) is kind, value
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
 
 
 def _describe(kind: Any) -> str:

@@ -81,8 +81,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The table in a TOML file."""
     try:
         return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also an integer of thousands of digits
         raise ConfigError(f"{path}: is not valid TOML ({str(error).rstrip('.')}).") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: the TOML is nested too deeply to be a recipe.") from None
 
 
 def toml_text(table: Mapping[str, Any]) -> str:

@@ -106,3 +106,15 @@ def test_values_out_of_range_are_reported_by_name() -> None:
         ConfigError, match=r"rate = 1\.0 is out of range\. Give a fraction from 0 to below 1\."
     ):
         check_fraction_below_one(Inner(rate=1.0), "rate")
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 100_000, str(2**63), "9" * 400])
+def test_huge_numbers_and_deep_nesting_are_reported_as_settings_of_another_type(value: str) -> None:
+    @dataclass(frozen=True)
+    class Sized:
+        size: int = 1
+        rate: float = 1.0
+
+    for name, wanted in (("size", "a whole number"), ("rate", "a number")):
+        with pytest.raises(ConfigError, match=rf"{name} = .* should be {wanted}"):
+            from_table(Sized, from_assignments([f"{name}={value}"]))

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from babywalk.common.errors import DataError
+from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import (
     atomic_folder,
     atomic_write,
     read_json,
     read_text,
+    read_toml,
     sha256,
     write_json,
     write_text,
@@ -127,3 +128,17 @@ def test_errors_of_writing_name_the_target(tmp_path: Path) -> None:
 def test_sha256(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x" * 3_000_000)
     assert sha256(tmp_path / "a") == hashlib.sha256(b"x" * 3_000_000).hexdigest()
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 5000])
+def test_toml_with_huge_numbers_or_deep_nesting_is_rejected(tmp_path: Path, value: str) -> None:
+    (tmp_path / "a.toml").write_text(f"seed = {value}")
+    with pytest.raises(ConfigError, match=r"a\.toml: (is not valid TOML|the TOML is nested too deeply)"):
+        read_toml(tmp_path / "a.toml")
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 100_000])
+def test_json_with_huge_numbers_or_deep_nesting_is_rejected(tmp_path: Path, value: str) -> None:
+    (tmp_path / "a.json").write_text(value)
+    with pytest.raises(DataError, match=r"a\.json: (is not valid JSON|the JSON is nested too deeply)"):
+        read_json(tmp_path / "a.json")
