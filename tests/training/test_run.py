@@ -187,7 +187,7 @@ def test_step_size_can_be_changed_for_evaluation(
     for wrong, message in (
         (["random", "--step-size", "9"], "Agent 'random' does not read instructions"),
         ([str(trained), "--step-size", "-1"], "step_size = -1 is negative"),
-        ([str(trained), "--step-size", "9", "--baby-steps"], "Leave out --step-size"),
+        ([str(trained), "--step-size", "9", "--baby-steps"], "Give one of them"),
     ):
         assert main(["evaluate", *wrong, *on]) == 2
         assert message in capsys.readouterr().err
