@@ -310,13 +310,13 @@ DATA = {
 }
 RUN = {
     "run/model.safetensors": ("evaluate", 150, True),
-    "run/config.json": ("publish", 40, False),
+    "run/config.json": ("publish", 40, True),
     "run/metrics.csv": ("curves", 30, False),
     "run/versions.json": ("publish", 30, False),
     "run/result.json": ("publish", 30, False),
     "interrupted/last.safetensors": ("resume", 200, True),
     "interrupted/best/*": ("resume", 60, True),
-    "interrupted/config.json": ("resume", 100, False),
+    "interrupted/config.json": ("resume", 100, True),
     "interrupted/metrics.csv": ("resume", 40, True),
 }
 MANY_RAW = 30  # files under raw/, of hundreds of one kind
