@@ -141,5 +141,5 @@ def test_an_unknown_precision_is_rejected(tmp_path: Path, houses: Houses) -> Non
 def test_a_truncated_file_is_an_error(data: Path, houses: Houses) -> None:
     views = data / "features" / "resnet" / "views.npy"
     views.write_bytes(views.read_bytes()[:500])
-    with pytest.raises(DataError, match=r"views\.npy: has 500 bytes instead of [\d,]+\. Import the features again"):
+    with pytest.raises(DataError, match=r"views\.npy: has 500 bytes instead of [\d,]+\. Import"):
         open_features(data, "resnet", houses)
