@@ -213,7 +213,7 @@ class Rollout:
 
     def advance(self, walkers: Walkers, decision: Decision, actions: Tensor) -> Walkers:
         """The walkers after their actions (B,); STOP changes no pose."""
-        state = State(decision.state.hidden, decision.state.cell, self.observe(walkers).chosen(actions))
+        state = replace(decision.state, action=self.observe(walkers).chosen(actions))
         poses = self.observers[walkers.mirrored].world.step(walkers.poses, actions)
         return replace(walkers, poses=poses, state=state)
 

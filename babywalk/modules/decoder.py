@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -15,18 +16,29 @@ from babywalk.modules.memory import l2_rescaled
 from babywalk.modules.observation import Observation
 from babywalk.modules.text_encoder import TextBatch
 
+if TYPE_CHECKING:
+    from typing import Self  # Python 3.11
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class State:
-    """The recurrent state of walkers. Shapes: B walkers, D hidden units, A features per action."""
+    """The recurrent state of walkers. Shapes: B walkers, D hidden units, A features per action.
+
+    All fields but the action are tensors (B, ...); decoders may add fields.
+    """
 
     hidden: Tensor  # (B, D)
     cell: Tensor  # (B, D)
     action: Tensor  # (B, A) the previous action, as `Observation.chosen` gives it; STOP at the start
 
-    def __getitem__(self, which: Tensor) -> State:
+    def __getitem__(self, which: Tensor) -> Self:
         """Some walkers' states; indices may repeat."""
-        return State(self.hidden.index_select(0, which), self.cell.index_select(0, which), self.action[which])
+        kept = {name: value.index_select(0, which) for name, value in self.tensors().items()}
+        return replace(self, **kept, action=self.action[which])
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All fields but the action, by name."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "action"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +49,7 @@ class Decision:
     state: State  # after the step; its action is still the previous one
     word_weights: Tensor  # (B, L)
     view_weights: Tensor  # (B, S); co-grounding attends to candidates, so S = K
+    progress: Tensor | None = None  # (B,) estimated progress, 1 at the goal; None without a progress monitor
 
 
 class ActionScore(nn.Module):
@@ -109,7 +122,7 @@ class CoAttend(nn.Module):
         grounded, word_weights = self.word_attention(self.dropout(hidden), text)
         logits = self.action_score(grounded, memory, observation)
         logits = logits.masked_fill(~observation.possible, -torch.inf)
-        return Decision(logits, State(hidden, cell, state.action), word_weights, view_weights)
+        return Decision(logits, replace(state, hidden=hidden, cell=cell), word_weights, view_weights)
 
 
 class CoGround(nn.Module):
@@ -159,7 +172,7 @@ class CoGround(nn.Module):
         grounded = torch.tanh(self.merge(self.dropout(hidden), self.dropout(words)))
         logits = self.action_score(grounded, memory, candidates)
         logits = logits.masked_fill(~observation.possible, -torch.inf)
-        return Decision(logits, State(hidden, cell, state.action), word_weights, view_weights)
+        return Decision(logits, replace(state, hidden=hidden, cell=cell), word_weights, view_weights)
 
 
 DECODERS = {"coattend": CoAttend, "coground": CoGround}
