@@ -351,7 +351,6 @@ def loaders(world: World) -> dict[str, Callable[[], object]]:
     """Small untrained models as components, and what loads each of them."""
     import torch
 
-    from babywalk.agents.learned import observer_for
     from babywalk.episodes.dataset import Dataset
     from babywalk.instructions.alignment.aligner import Aligner, AlignerConfig, load_aligner, new_matcher
     from babywalk.instructions.alignment.features import Lexicon
@@ -363,6 +362,7 @@ def loaders(world: World) -> dict[str, Callable[[], object]]:
     )
     from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
     from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker, new_speaker_network
+    from babywalk.navigation.observation import observer_for
 
     torch.manual_seed(0)
     folder, dataset = world.root / "models", Dataset(world.data)

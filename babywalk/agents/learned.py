@@ -21,7 +21,7 @@ from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.store import identify_steps
 from babywalk.modules.device import choose_device
 from babywalk.modules.model import Model
-from babywalk.navigation.observation import ORIENTATION, Observer
+from babywalk.navigation.observation import ORIENTATION, Observer, observer_for
 from babywalk.navigation.trajectories import Trajectories
 from babywalk.navigation.world import World
 
@@ -104,12 +104,6 @@ def walk_episodes(
         concat_rows([part.viewpoints for part in walked]).take(back),
         concat_rows([part.views for part in walked]).take(back),
     )
-
-
-def observer_for(spec: str, dataset: Dataset, *, gain: float = 1.0, device: str = "cpu") -> Observer:
-    """What walkers see under a feature spec, as tensors on a device; features are multiplied by `gain`."""
-    features = open_features(dataset.folder, spec, dataset.houses)
-    return Observer.of(World.of(dataset.houses), features).to(device).scaled(gain)
 
 
 def check_features(model: Model, observer: Observer, dataset: Dataset) -> None:

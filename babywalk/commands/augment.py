@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import babywalk.common.needs_torch  # noqa: F401
-from babywalk.agents.learned import observer_for
 from babywalk.assets.data_directory import SPEAKER, details
 from babywalk.buildings.features import LOOKAHEAD
 from babywalk.commands.align import default_features
@@ -17,7 +16,7 @@ from babywalk.common.errors import ConfigError
 from babywalk.episodes.augmentation import check_split, described_walks, sample_paths, save_split
 from babywalk.episodes.dataset import Dataset
 from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker
-from babywalk.navigation.observation import Observer
+from babywalk.navigation.observation import Observer, observer_for
 from babywalk.training.presets import PRESETS
 from babywalk.training.speaker import perplexity, train_speaker
 

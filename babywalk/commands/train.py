@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 import babywalk.common.needs_torch  # noqa: F401
-from babywalk.agents.learned import LearnedAgent, observer_for
+from babywalk.agents.learned import LearnedAgent
 from babywalk.agents.recipe import Recipe, read_recipe, run_settings
 from babywalk.agents.table import AGENTS
 from babywalk.assets.pretrained import find_model
@@ -27,6 +27,7 @@ from babywalk.evaluation.evaluate import check_goals, evaluate, walk_all
 from babywalk.instructions.store import UNALIGNED, aligned_steps
 from babywalk.modules.device import choose_device
 from babywalk.modules.model import Model, load_mean, load_model, new_model
+from babywalk.navigation.observation import observer_for
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
 from babywalk.training.checkpoint import Progress

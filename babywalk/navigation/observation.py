@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from babywalk.buildings.features import ViewFeatures
+from babywalk.buildings.features import ViewFeatures, open_features
 from babywalk.buildings.houses import NOWHERE
 from babywalk.buildings.panorama import COLUMNS, STEP, VIEW_ELEVATIONS, VIEW_HEADINGS, VIEWS
+from babywalk.episodes.dataset import Dataset
 from babywalk.navigation.arrays import Array, cells, empty, namespace, rows, to_device, zeros
 from babywalk.navigation.world import Poses, World
 
@@ -119,3 +120,9 @@ class Observer:
             target = world.target[poses.viewpoint, actions]
             candidates[:, self.view_width :] = rows(self.panorama_table, target)
         return candidates
+
+
+def observer_for(spec: str, dataset: Dataset, *, gain: float = 1.0, device: str = "cpu") -> Observer:
+    """What walkers see under a feature spec, as tensors on a device; features are multiplied by `gain`."""
+    features = open_features(dataset.folder, spec, dataset.houses)
+    return Observer.of(World.of(dataset.houses), features).to(device).scaled(gain)

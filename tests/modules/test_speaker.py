@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-from babywalk.agents.learned import observer_for
 from babywalk.assets.data_directory import verify
 from babywalk.assets.r2r import read_walks, write_walks
 from babywalk.assets.tokens import tokenise
@@ -23,6 +22,7 @@ from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import END
 from babywalk.modules.speaker import SpeakerConfig, detokenise, load_speaker
+from babywalk.navigation.observation import observer_for
 from babywalk.training.speaker import SpeakerBatches, perplexity, train_speaker
 
 QUICK = {"hidden": 64, "epochs": 60, "batch": 10, "dropout": 0.0, "feature_dropout": 0.0}
