@@ -361,24 +361,23 @@ def loaders(world: World) -> dict[str, Callable[[], object]]:
         load_landmarks,
     )
     from babywalk.instructions.landmarks.vocabulary import LandmarkVocabulary
-    from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker, new_speaker_network
-    from babywalk.navigation.observation import observer_for
+    from babywalk.modules.speaker import SpeakerConfig, load_speaker, new_speaker
 
     torch.manual_seed(0)
     folder, dataset = world.root / "models", Dataset(world.data)
-    scale, observer = np.ones(7, dtype=np.float32), observer_for("dollhouse", dataset)
+    scale = np.ones(7, dtype=np.float32)
     align, words = AlignerConfig(width=8, hidden=9), Lexicon(("bed", "chair"))
     Aligner(align, words, "dollhouse", scale, new_matcher(align, words, 7)).save(folder / "aligner")
     classify, names = LandmarkConfig(channels=8, hidden=9), LandmarkVocabulary(("bed", "chair"))
     classifier = LandmarkClassifier(7, 2, channels=8, hidden=9)
     LandmarkModel(classify, names, "dollhouse", scale, classifier).save(folder / "landmarks")
     speak, vocabulary = SpeakerConfig(hidden=8), dataset.vocabulary()
-    network = new_speaker_network(speak, np.zeros((len(vocabulary), 6), dtype=np.float32), observer)
-    Speaker(speak, vocabulary, "dollhouse", network).save(folder / "speaker")
+    vectors = np.zeros((len(vocabulary), 6), dtype=np.float32)
+    new_speaker(speak, vocabulary, vectors, "dollhouse", dataset).save(folder / "speaker")
     return {
         "aligner": lambda: load_aligner(folder / "aligner"),
         "landmarks": lambda: load_landmarks(folder / "landmarks"),
-        "speaker": lambda: load_speaker(folder / "speaker", observer),
+        "speaker": lambda: load_speaker(folder / "speaker", dataset),
     }
 
 

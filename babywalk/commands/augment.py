@@ -16,7 +16,7 @@ from babywalk.common.errors import ConfigError
 from babywalk.episodes.augmentation import check_split, described_walks, sample_paths, save_split
 from babywalk.episodes.dataset import Dataset
 from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker
-from babywalk.navigation.observation import Observer, observer_for
+from babywalk.navigation.world import poses_at
 from babywalk.training.presets import PRESETS
 from babywalk.training.speaker import perplexity, train_speaker
 
@@ -53,13 +53,13 @@ def augment(
     check_split(dataset, split)
     spec, defaults = _speaker_defaults(folder, features)
     config = from_table(SpeakerConfig, merged(defaults, settings or {}), where="--set")
-    observer = observer_for(spec, dataset, gain=config.feature_gain)
     known = [dataset.walks("train")]
     if "val_seen" in dataset.splits:
         known.append(dataset.walks("val_seen"))
     paths, headings = sample_paths(dataset.houses, known, walks, seed=seed)
-    speaker = _speaker(dataset, spec, observer, config)
-    texts = speaker.describe(paths, headings, dataset.houses, observer, temperature=temperature, seed=seed)
+    speaker = _speaker(dataset, spec, config)
+    views = poses_at(paths.firsts, headings).view
+    texts = speaker.describe(paths, views, temperature=temperature, seed=seed)
     facts = {"seed": seed, "temperature": temperature, "features": spec}
     save_split(dataset, split, described_walks(paths, headings, texts, dataset.houses), facts)
     validation = [
@@ -68,7 +68,7 @@ def augment(
     return AugmentedSplit(
         split,
         len(paths),
-        {name: perplexity(speaker, dataset, name, observer) for name in validation},
+        {name: perplexity(speaker, dataset, name) for name in validation},
         tuple(texts[:: max(1, len(texts) // 3)][:3]),
     )
 
@@ -87,13 +87,13 @@ def _speaker_defaults(folder: Path, features: str | None) -> tuple[str, dict[str
     return spec, {}
 
 
-def _speaker(dataset: Dataset, spec: str, observer: Observer, config: SpeakerConfig) -> Speaker:
+def _speaker(dataset: Dataset, spec: str, config: SpeakerConfig) -> Speaker:
     """The stored speaker if it has these features and settings; else one that is trained now and stored."""
     folder = dataset.folder / SPEAKER
     if folder.is_dir() and details(folder).string("features") == spec:
-        stored = load_speaker(folder, observer)
+        stored = load_speaker(folder, dataset)
         if stored.config == config:
             return stored
-    trained = train_speaker(dataset, spec, observer, config)
+    trained = train_speaker(dataset, spec, config)
     trained.save(folder)
     return trained

@@ -24,6 +24,11 @@ class EncodedTrajectories:
     padding: Tensor  # (B, P) bool, True where there is no step
     summary: Tensor  # (B, W) added to each word vector
 
+    def __getitem__(self, which: Tensor) -> EncodedTrajectories:
+        """Some trajectories; indices may repeat."""
+        parts = (self.states, self.padding, self.summary)
+        return EncodedTrajectories(*(part.index_select(0, which) for part in parts))
+
 
 class SpeakerNetwork(nn.Module):
     """Shapes: B trajectories, S steps of all of them, T words of all texts, V vocabulary, D hidden units."""
@@ -66,10 +71,11 @@ class SpeakerNetwork(nn.Module):
         text = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
         inputs = self.drop(self.vectors(words)) + trajectories.summary.index_select(0, text)
         states, _, _ = self.lstm(inputs, lengths)
+        states = self.drop(states)
         position = torch.arange(len(text), device=text.device) - row_starts(lengths)[text]
         padded = states.new_zeros(len(lengths), int(lengths.max()), states.shape[1])
-        padded = padded.index_put((text, position), states)
-        return self._logits(padded, trajectories)[text, position]
+        attended = self._attend(padded.index_put((text, position), states), trajectories)
+        return self._logits(attended[text, position], states)
 
     def next(
         self,
@@ -80,12 +86,14 @@ class SpeakerNetwork(nn.Module):
         """Logits of the next word."""
         inputs = self.vectors(words) + trajectories.summary
         states, state = nn.LSTM.forward(self.lstm, inputs[:, None], state)
-        return self._logits(states, trajectories)[:, 0], state
+        return self._logits(self._attend(states, trajectories)[:, 0], states[:, 0]), state
 
-    def _logits(self, states: Tensor, trajectories: EncodedTrajectories) -> Tensor:  # (B, L, D) -> (B, L, V)
-        states = self.drop(states)
+    def _attend(self, states: Tensor, trajectories: EncodedTrajectories) -> Tensor:  # (B, L, D), likewise
         score = torch.bmm(self.query(states), trajectories.states.mT)
         weights = score.masked_fill(trajectories.padding[:, None], -torch.inf).softmax(dim=2)
-        joined = torch.cat([torch.bmm(weights, trajectories.states), states], dim=2)
-        logits: Tensor = self.word(self.drop(torch.tanh(self.join(joined))))
+        return torch.bmm(weights, trajectories.states)
+
+    def _logits(self, attended: Tensor, states: Tensor) -> Tensor:  # (T, D) both, to (T, V)
+        joined = torch.tanh(self.join(torch.cat([attended, states], dim=1)))
+        logits: Tensor = self.word(self.drop(joined))
         return logits

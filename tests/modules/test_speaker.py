@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from babywalk.assets.data_directory import verify
 from babywalk.assets.r2r import read_walks, write_walks
@@ -21,8 +22,9 @@ from babywalk.commands.train import train_agent
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import END
+from babywalk.episodes.walks import Walks
 from babywalk.modules.speaker import SpeakerConfig, detokenise, load_speaker
-from babywalk.navigation.observation import observer_for
+from babywalk.navigation.world import poses_at
 from babywalk.training.speaker import SpeakerBatches, perplexity, train_speaker
 
 QUICK = {"hidden": 64, "epochs": 60, "batch": 10, "dropout": 0.0, "feature_dropout": 0.0}
@@ -33,6 +35,10 @@ def data(segmented_dollhouse: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     shutil.copytree(segmented_dollhouse, folder)
     return folder
+
+
+def start_views(walks: Walks) -> NDArray[np.int64]:
+    return poses_at(walks.paths.firsts, walks.headings).view
 
 
 def test_detokenise_restores_spaces_and_capitals() -> None:
@@ -48,31 +54,25 @@ def test_it_reproduces_the_instructions_of_a_small_training_set(data: Path) -> N
     write_walks(file, walks_read)
     (data / "r2r" / "manifest.json").unlink()  # else the changed file is rejected
     dataset = Dataset(data)
-    observer = observer_for("dollhouse", dataset)
-    speaker = train_speaker(
-        dataset, "dollhouse", observer, SpeakerConfig(**QUICK, mirror=0.0, learning_rate=5e-3)
-    )
+    speaker = train_speaker(dataset, "dollhouse", SpeakerConfig(**QUICK, mirror=0.0, learning_rate=5e-3))
     walks = dataset.walks("train")
-    texts = speaker.describe(walks.paths, walks.headings, dataset.houses, observer)
+    texts = speaker.describe(walks.paths, start_views(walks))
     correct = [
         tokenise(text) == tokenise(walk.instructions[0]) for text, walk in zip(texts, walks_read, strict=True)
     ]
     assert sum(correct) >= 8  # of ten; a speaker that ignores the walk gives the same text for all
-    assert perplexity(speaker, dataset, "train", observer) < 1.5
+    assert perplexity(speaker, dataset, "train") < 1.5
 
 
 def test_scores_word_by_word_equal_those_of_teacher_forcing(data: Path) -> None:
     dataset = Dataset(data)
-    observer = observer_for("dollhouse", dataset)
-    speaker = train_speaker(dataset, "dollhouse", observer, SpeakerConfig(**{**QUICK, "epochs": 1}))
+    speaker = train_speaker(dataset, "dollhouse", SpeakerConfig(**{**QUICK, "epochs": 1}))
     batches = SpeakerBatches.of(dataset, "val_seen", speaker.vocabulary, 80)
     walks = dataset.walks("val_seen")
     row, first = batches.texts[0].astype(np.int64), batches.walk[:1]
     with torch.inference_mode():
-        encoded = speaker.encode(
-            walks.paths.take(first), walks.headings[first], dataset.houses, batches.world, observer
-        )
-        previous = torch.from_numpy(np.append(batches.end, row))
+        encoded = speaker.encode(walks.paths.take(first), start_views(walks)[first])
+        previous = torch.from_numpy(np.append(speaker.vocabulary.word_ids[END], row))
         at_once = speaker.network(encoded, previous, torch.tensor([len(previous)]))
         state, one_by_one = None, []
         for word in previous:
@@ -92,7 +92,7 @@ def test_a_saved_speaker_gives_the_same_texts(data: Path) -> None:
     assert (data / "r2r" / "R2R_again.json").read_text() == first
     assert not verify(data).findings
     dataset = Dataset(data)
-    speaker = load_speaker(data / "speaker", observer_for("dollhouse", dataset))
+    speaker = load_speaker(data / "speaker", dataset)
     assert speaker.config.hidden == QUICK["hidden"]
     drawn = augment(data, 30, "drawn", temperature=1.0, settings=quick, features="dollhouse")
     assert drawn.walks == 30
@@ -210,12 +210,9 @@ def test_missing_splits_are_skipped_or_named(data: Path) -> None:
 
 def test_every_instruction_has_at_least_one_word(data: Path) -> None:
     dataset = Dataset(data)
-    observer = observer_for("none", dataset)
-    speaker = train_speaker(dataset, "none", observer, SpeakerConfig(hidden=8, epochs=1))
+    speaker = train_speaker(dataset, "none", SpeakerConfig(hidden=8, epochs=1))
     speaker.network.word.bias.data[speaker.vocabulary.word_ids[END]] = 1e3  # END becomes the likeliest word
     walks = dataset.walks("val_seen")
     for temperature in (0.0, 1.0):
-        texts = speaker.describe(
-            walks.paths, walks.headings, dataset.houses, observer, temperature=temperature
-        )
+        texts = speaker.describe(walks.paths, start_views(walks), temperature=temperature)
         assert all(len(tokenise(text)) == 1 for text in texts)
