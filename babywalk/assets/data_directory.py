@@ -3,11 +3,17 @@
 A component is written to a temporary folder and renamed into place, so it is complete or absent, and commands
 may write different components at the same time. Its `manifest.json` has the version that wrote it, licence
 notes, and the size and SHA-256 of every file.
+
+An import that replaces several components writes them into a staging folder inside the data directory, then a
+list of its moves, then moves them. A process may be killed at any time: whoever opens the directory next
+completes the moves that are listed, and discards a staging folder without a list.
 """
 
 from __future__ import annotations
 
 import math
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +22,8 @@ from typing import Any
 
 import babywalk
 from babywalk.assets.records import Record
-from babywalk.common.errors import DataError
-from babywalk.common.files import atomic_folder, read_json, sha256, write_json
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.files import CAN_LOCK, atomic_folder, exclusive_lock, read_json, sha256, write_json
 from babywalk.common.progress import progress
 
 # The folders of a data directory. A built task is a component <task>/<split>.
@@ -36,6 +42,9 @@ RAW = "raw"  # the raw files of a built-in data set
 CACHE = "cache"  # derived files that may be deleted at any time; not in a manifest
 
 MANIFEST = "manifest.json"
+_STAGING = ".import."  # the name of a staging folder begins so
+_MOVES = "moves.json"  # in a staging folder: the components that are moved out of it
+_REPLACED = "replaced"  # in a staging folder: what they replace
 _OTHER_HASH = "does not match its SHA-256"
 _ALWAYS_HASHED = 64 << 20  # bytes up to which a file is hashed whenever it is opened
 
@@ -85,6 +94,80 @@ def details(folder: Path) -> Record:
     """The `details` of a component's manifest."""
     manifest = read_manifest(folder)
     return Record.of(manifest.file, "field 'details'", manifest.fields.get("details"))
+
+
+@contextmanager
+def staging(folder: Path) -> Iterator[Path]:
+    """A folder inside a data directory to write components to, before `replace_components` moves them."""
+    staged = Path(tempfile.mkdtemp(prefix=_STAGING, dir=folder))
+    try:
+        with exclusive_lock(staged):
+            yield staged
+    finally:
+        if not (staged / _MOVES).exists():
+            shutil.rmtree(staged, ignore_errors=True)
+
+
+def replace_components(staged: Path, places: Sequence[str]) -> None:
+    """Move components of a staging folder to their places in its data directory: all or, on an error, none.
+
+    If the process is killed, or the error cannot be undone, `finish_imports` completes the moves.
+    """
+    write_json(staged / _MOVES, list(places))
+    try:
+        for place in places:
+            _move(staged, place)
+    except BaseException:
+        for place in reversed(places):
+            _move_back(staged, place)
+        (staged / _MOVES).unlink()
+        raise
+    (staged / _MOVES).unlink()
+
+
+def finish_imports(folder: Path) -> None:
+    """Complete or discard imports into a data directory whose process was killed."""
+    for staged in folder.glob(f"{_STAGING}*"):
+        moving = (staged / _MOVES).is_file()
+        if not moving and not CAN_LOCK:
+            continue
+        try:
+            with exclusive_lock(staged, wait=moving):
+                if (staged / _MOVES).is_file():
+                    replace_components(staged, _moves(staged / _MOVES))
+                shutil.rmtree(staged)
+        except (ConfigError, PermissionError):
+            if moving:
+                raise  # else an import is running, or was killed before it changed anything
+
+
+def _move(staged: Path, place: str) -> None:
+    """Move a component to its place, unless that was done."""
+    new, target, old = staged / place, staged.parent / place, staged / _REPLACED / place
+    if new.exists():
+        if target.exists():
+            old.parent.mkdir(parents=True, exist_ok=True)
+            target.rename(old)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new.rename(target)
+
+
+def _move_back(staged: Path, place: str) -> None:
+    """Undo `_move`, as far as it was done."""
+    new, target, old = staged / place, staged.parent / place, staged / _REPLACED / place
+    if not new.exists():
+        target.rename(new)
+    if old.exists():
+        old.rename(target)
+
+
+def _moves(file: Path) -> list[str]:
+    places = read_json(file)
+    if not isinstance(places, list) or not all(
+        isinstance(place, str) and _is_inside(place) for place in places
+    ):
+        raise DataError(f"{file}: is not a list of components. Import the data again into a new directory.")
+    return places
 
 
 class DamagedError(DataError):
@@ -180,6 +263,7 @@ def verify(folder: Path) -> Verification:
     """Check every file of a data directory against the manifests in it."""
     if not folder.is_dir():
         raise DataError(f"{folder}: folder not found.")
+    finish_imports(folder)
     manifests = sorted(folder.rglob(MANIFEST))
     if not manifests:
         raise DataError(f"{folder}: is not a data directory: it contains no {MANIFEST}.")
@@ -211,9 +295,14 @@ def _files(manifest: Path) -> dict[str, dict[str, Any]]:
         entry = Record.of(manifest, f"file {name!r}", fields)
         entry.exact_integer("bytes")
         entry.string("sha256")
-        if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
+        if not _is_inside(name):
             raise DataError(f"{manifest}: file {name!r} is outside the folder of its manifest.")
     return files
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a relative path stays inside its folder."""
+    return not (Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name)
 
 
 def _problem(file: Path, entry: dict[str, Any], *, limit: float = math.inf) -> str | None:

@@ -27,6 +27,7 @@ else:
     import tomli as tomllib
 
 
+CAN_LOCK = fcntl is not None
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escaped character that must be half of a pair
 
 
@@ -148,16 +149,17 @@ def check_folder(folder: Path, hint: str) -> None:
 
 
 @contextmanager
-def exclusive_lock(folder: Path) -> Iterator[None]:
+def exclusive_lock(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Lock a folder, created if needed, against other processes for the duration of the block.
 
-    The system releases the lock when the process ends, even if it is killed. On Windows nothing is locked.
+    If another process has it, that is an error, or with `wait` the block starts when it ends. The system
+    releases the lock when the process ends, even if it is killed. On Windows nothing is locked (`CAN_LOCK`).
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("a") as lock:
         if fcntl is not None:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:
                 raise ConfigError(
                     f"{folder}: another process is using it. Wait until it ends, or choose another folder."

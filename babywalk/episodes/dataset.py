@@ -18,6 +18,7 @@ from babywalk.assets.data_directory import (
     StoredComponent,
     adding_advice,
     component,
+    finish_imports,
 )
 from babywalk.assets.fine_grained import FineGrainedWalk, fine_grained_file, read_fine_grained
 from babywalk.assets.glove import WordVectors, read_glove
@@ -44,6 +45,7 @@ class Dataset:
     _read: dict[str, Walks] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        finish_imports(self.folder)
         if not (self.folder / CONNECTIVITY).is_dir():
             raise DataError(
                 f"{self.folder}: is not a data directory. Create one with "

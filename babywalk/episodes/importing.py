@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,9 @@ from babywalk.assets.data_directory import (
     WALKS,
     WORD_VECTORS,
     component,
+    finish_imports,
+    replace_components,
+    staging,
 )
 from babywalk.assets.fine_grained import read_fine_grained
 from babywalk.assets.glove import read_glove
@@ -72,8 +74,9 @@ def import_data(
 ) -> ImportReport:
     """Import raw files into a new data directory, or add to an existing one.
 
-    All is imported or, after an error, nothing: an existing directory is then as it was. `notes` replaces the
-    publishers' licence notes for files from other sources.
+    All is imported or, after an error, nothing: an existing directory is then as it was. After a kill, the
+    next command that opens the directory finds its old or its new state. `notes` replaces the publishers'
+    licence notes for files from other sources.
     """
     with _data_directory(folder, raw) as target:
         try:
@@ -145,6 +148,7 @@ def _import_objects(raw: RawFiles, dataset: Dataset, precision: str, notes: Sequ
 @contextmanager
 def _data_directory(folder: Path, raw: RawFiles) -> Iterator[Path]:
     """A temporary folder to write to, which becomes the data directory or is added to the existing one."""
+    finish_imports(folder)
     if not folder.exists() or not any(folder.iterdir()):
         missing = [
             flag for flag, given in (("--connectivity", raw.connectivity), ("--r2r", raw.r2r)) if not given
@@ -166,36 +170,15 @@ def _staging(folder: Path, raw: RawFiles) -> Iterator[Path]:
 
     It has copies of the houses and walks that are not imported, which the import of other components reads.
     """
-    temporary = Path(tempfile.mkdtemp(prefix=".import.", dir=folder))
     kept = [name for name, given in ((CONNECTIVITY, raw.connectivity), (WALKS, raw.r2r)) if not given]
-    try:
+    with staging(folder) as temporary:
         for name in kept:
             if (folder / name).is_dir():
                 shutil.copytree(folder / name, temporary / name)
         with naming_file_errors(folder, temporary):
             yield temporary
         made = [file.parent.relative_to(temporary) for file in sorted(temporary.rglob(MANIFEST))]
-        moves = {temporary / place: folder / place for place in made if str(place) not in kept}
-        _move_all(moves, temporary / "replaced")
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _move_all(moves: Mapping[Path, Path], replaced: Path) -> None:
-    """Move folders to their places, and what was there to `replaced`; all of them or, on an error, none."""
-    undo: list[tuple[Path, Path]] = []
-    replaced.mkdir()
-    try:
-        for number, (source, target) in enumerate(moves.items()):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            for old, new in ((target, replaced / str(number)), (source, target)):
-                if old.exists():
-                    old.rename(new)
-                    undo.append((new, old))
-    except BaseException:
-        for new, old in reversed(undo):
-            new.rename(old)
-        raise
+        replace_components(temporary, [place.as_posix() for place in made if str(place) not in kept])
 
 
 def _copy(files: Sequence[Path], folder: Path, what: str, notes: Sequence[str]) -> None:
