@@ -14,7 +14,7 @@ from babywalk.common.errors import ConfigError, unknown
 from babywalk.instructions.identification import IdentificationConfig
 from babywalk.modules.memory import SUMMARIES
 
-DECODERS = ("coattend", "coground")
+DECODERS = ("coattend", "coground", "regretful")
 STEPS = ("template", "sentence", "whole")
 CONTEXTS = ("joined", "mlp")
 DETAILS = ("ours", "release")
@@ -32,6 +32,7 @@ class PolicyConfig:
     # reads the summaries, as in the authors' release.
     context: str = "joined"
     decoder: str = "coattend"
+    progress_monitor: bool = False  # estimates progress, as in self-monitoring agents; always in "regretful"
     # What the paper leaves open. "release", as in its authors' code: the decoder's first cell is the last one
     # of the encoder; view attention compares projections of size 256; linear layers on the summaries; no
     # dropout on frozen word vectors and inside the action MLP.
@@ -66,6 +67,10 @@ class PolicyConfig:
         check_non_negative(self, "gamma", "lexical_match")
         check_positive(self, "feature_gain")
         check_fraction_below_one(self, "dropout", "feature_dropout", "history_dropout")
+        if self.progress_monitor and self.decoder == "coattend":
+            raise ConfigError(
+                "progress_monitor reads the attention of co-grounding. Set decoder to coground or regretful."
+            )
         if self.hidden % 2:
             raise ConfigError(
                 f"hidden = {self.hidden} cannot be halved for two directions; give an even number."

@@ -14,6 +14,7 @@ from babywalk.modules.attention import SoftDot, ViewAttention, WordAttention
 from babywalk.modules.layers import Linear, LSTMCell
 from babywalk.modules.memory import l2_rescaled
 from babywalk.modules.observation import Observation
+from babywalk.modules.progress_monitor import ProgressMonitor
 from babywalk.modules.text_encoder import TextBatch
 
 if TYPE_CHECKING:
@@ -73,9 +74,12 @@ class ActionScore(nn.Module):
         candidates: Tensor | Observation,  # (B, K, A), or the observation whose candidates they are
     ) -> Tensor:  # (B, K)
         """Score every candidate."""
+        return self.scores(self.wanted_action(state, memory), candidates)
+
+    def scores(self, wanted: Tensor, candidates: Tensor | Observation) -> Tensor:
+        """(B, K) from the wanted action (B, E)."""
         if isinstance(candidates, Observation):
             candidates = candidates.candidates()
-        wanted = self.wanted_action(state, memory)  # (B, E)
         scores: Tensor = self.score(wanted[:, None] * self.embed(candidates))
         return scores[..., 0]
 
@@ -86,7 +90,15 @@ class ActionScore(nn.Module):
         return wanted
 
 
-class CoAttend(nn.Module):
+class DecoderCell(nn.Module):
+    """One step of a policy: from a state, an observation, an instruction and a memory to a decision."""
+
+    def initial_state(self, state: State) -> State:
+        """The state at the start of a Baby-Step, with the fields that this decoder adds."""
+        return state
+
+
+class CoAttend(DecoderCell):
     """The paper's decoder (Fried et al. 2018): attend to views, step the LSTM, then attend to words."""
 
     def __init__(
@@ -125,10 +137,24 @@ class CoAttend(nn.Module):
         return Decision(logits, replace(state, hidden=hidden, cell=cell), word_weights, view_weights)
 
 
-class CoGround(nn.Module):
+@dataclass(frozen=True, slots=True, eq=False)
+class Grounded:
+    """What co-grounding finds before it scores. Shapes: B walkers, K actions, E embedded action, D hidden."""
+
+    hidden: Tensor  # (B, D) h_t
+    cell: Tensor  # (B, D) c_t
+    query: Tensor  # (B, D) from the hidden state and the attended words
+    projected: Tensor  # (B, K, E) candidates before normalisation
+    candidates: Tensor  # (B, K, E)
+    word_weights: Tensor  # (B, L)
+    candidate_weights: Tensor  # (B, K)
+    progress: Tensor | None  # (B,)
+
+
+class CoGround(DecoderCell):
     """The co-grounding decoder of self-monitoring agents (Ma et al. 2019): attend to words and candidates
     with the previous state, step the LSTM on both, score by state and words. Words carry positional
-    encodings.
+    encodings. Optionally it estimates progress.
     """
 
     def __init__(
@@ -142,6 +168,7 @@ class CoGround(nn.Module):
         dropout: float,
         score_dropout: float,
         projection: int,
+        progress_monitor: bool = False,
     ) -> None:
         super().__init__()
         del view  # only candidates are attended to
@@ -154,6 +181,23 @@ class CoGround(nn.Module):
         self.lstm = LSTMCell(hidden + 2 * embedded, hidden)
         self.merge = Linear(2 * hidden, hidden)
         self.action_score = ActionScore(hidden, memory, embedded, embedded, dropout=score_dropout)
+        self.progress_monitor = ProgressMonitor(hidden, embedded) if progress_monitor else None
+
+    def ground(self, state: State, observation: Observation, text: TextBatch) -> Grounded:
+        """Attend and step the LSTM."""
+        position = positional_encoding(text.max_words, like=state.hidden)
+        words, word_weights = self.word_attention(state.hidden, text, position)
+        projected = self.candidate[0](observation.candidates())
+        candidates = self.candidate[1:](projected)
+        attended, weights = self.view_attention.over(state.hidden, candidates, observation.possible)
+        inputs = tuple(self.dropout(part) for part in (words, attended, self.previous(state.action)))
+        hidden, cell = self.lstm(inputs, state.hidden, state.cell)
+        query = torch.tanh(self.merge(self.dropout(hidden), self.dropout(words)))
+        progress = None
+        if self.progress_monitor is not None:
+            lengths = text.per_walker(text.lengths)
+            progress = self.progress_monitor(state.hidden, attended, cell, word_weights, lengths)
+        return Grounded(hidden, cell, query, projected, candidates, word_weights, weights, progress)
 
     def forward(
         self,
@@ -163,19 +207,11 @@ class CoGround(nn.Module):
         memory: Tensor,  # (B, M)
     ) -> Decision:
         """One step."""
-        position = positional_encoding(text.max_words, like=state.hidden)
-        words, word_weights = self.word_attention(state.hidden, text, position)
-        candidates = self.candidate(observation.candidates())  # (B, K, E)
-        attended, view_weights = self.view_attention.over(state.hidden, candidates, observation.possible)
-        inputs = tuple(self.dropout(part) for part in (words, attended, self.previous(state.action)))
-        hidden, cell = self.lstm(inputs, state.hidden, state.cell)
-        grounded = torch.tanh(self.merge(self.dropout(hidden), self.dropout(words)))
-        logits = self.action_score(grounded, memory, candidates)
+        found = self.ground(state, observation, text)
+        logits = self.action_score(found.query, memory, found.candidates)
         logits = logits.masked_fill(~observation.possible, -torch.inf)
-        return Decision(logits, replace(state, hidden=hidden, cell=cell), word_weights, view_weights)
-
-
-DECODERS = {"coattend": CoAttend, "coground": CoGround}
+        after = replace(state, hidden=found.hidden, cell=found.cell)
+        return Decision(logits, after, found.word_weights, found.candidate_weights, found.progress)
 
 
 def positional_encoding(count: int, *, like: Tensor) -> Tensor:

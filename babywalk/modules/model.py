@@ -169,7 +169,10 @@ def load_compatible(model: Model, other: Model, file: Path) -> None:
             weights.pop(name, None)
             weights |= {name: own_weights[name]} if name in own_weights else {}
     # The decoder reads the context, so its weights fit only one kind of context.
-    kinds = [(each.config.decoder, each.network.context_mlp is None) for each in (model, other)]
+    kinds = [
+        (each.config.decoder, each.config.progress_monitor, each.network.context_mlp is None)
+        for each in (model, other)
+    ]
     if kinds[0] != kinds[1]:
         weights = {name: value for name, value in weights.items() if not name.startswith(_DECODER)}
         weights |= {name: value for name, value in own_weights.items() if name.startswith(_DECODER)}

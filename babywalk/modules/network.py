@@ -11,14 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from babywalk.modules.config import PolicyConfig
-from babywalk.modules.decoder import DECODERS, Decision, State
+from babywalk.modules.decoder import CoAttend, CoGround, Decision, DecoderCell, State
 from babywalk.modules.lexical_match import LexicalMatch
 from babywalk.modules.memory import Memory, l2_rescaled, summary
 from babywalk.modules.observation import Observation
+from babywalk.modules.regretful import Regretful
 from babywalk.modules.text_encoder import EncodedText, TextBatch, TextEncoder
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 from babywalk.navigation.world import STOP
 
+_DECODERS: dict[str, type[DecoderCell]] = {"coattend": CoAttend, "coground": CoGround, "regretful": Regretful}
 _PROJECTION = 256  # size of view attention's queries in the authors' release
 
 
@@ -71,7 +73,7 @@ class Network(nn.Module):
                 nn.Linear(hidden, hidden),
             )
             context_size = hidden
-        self.decoder = DECODERS[config.decoder](
+        self.decoder: DecoderCell = _DECODERS[config.decoder](
             view_width,
             action_width,
             hidden,
@@ -80,6 +82,7 @@ class Network(nn.Module):
             dropout=config.dropout,
             score_dropout=0.0 if release else config.dropout,
             projection=projection,
+            **({"progress_monitor": True} if config.progress_monitor else {}),
         )
         self.lexical_match = None
         if config.lexical_match and columns:
@@ -117,7 +120,7 @@ class Network(nn.Module):
         hidden = text.per_walker(torch.tanh(self.first_hidden(text.summary)))
         cell = text.per_walker(text.cell) if self.config.details == "release" else torch.zeros_like(hidden)
         no_action = observation.chosen(torch.full_like(observation.poses.viewpoint, STOP))
-        return State(hidden, cell, no_action)
+        return self.decoder.initial_state(State(hidden, cell, no_action))
 
     def forward(
         self,

@@ -169,7 +169,9 @@ def test_gradients_of_a_decision_are_correct(decoder: str, kernels: str) -> None
     previous = observation.chosen(torch.tensor([1]))
 
     def logits(hidden: torch.Tensor, cell: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
-        return network(State(hidden, cell, previous), observation, text, context).logits
+        return network(
+            network.decoder.initial_state(State(hidden, cell, previous)), observation, text, context
+        ).logits
 
     assert torch.autograd.gradcheck(logits, tuple(one.requires_grad_() for one in inputs))
 

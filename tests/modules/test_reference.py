@@ -33,6 +33,7 @@ from babywalk.modules.kernels import KERNELS
 from babywalk.modules.layers import BiLSTM
 from babywalk.modules.memory import SUMMARIES
 from babywalk.modules.network import Network
+from babywalk.modules.regretful import Regretful
 from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 from babywalk.navigation.observation import Observer
 from babywalk.navigation.world import STOP, Poses
@@ -108,22 +109,77 @@ def coground(
     part: CoGround, state: Tensor, cell: Tensor, previous: Tensor, views: Tensor, candidates: Tensor,
     words: Tensor, context: Tensor,
 ) -> Decided:  # fmt: skip
+    _, embedded, _, hidden, cell, grounded = cogrounded(part, state, cell, previous, candidates, words)
+    return score(part.action_score, grounded, context, embedded), hidden, cell
+
+
+def cogrounded(
+    part: CoGround, state: Tensor, cell: Tensor, previous: Tensor, candidates: Tensor, words: Tensor
+) -> tuple[Tensor, ...]:
     """Attend to words and candidates with the previous state, step, score (Ma et al. 2019, section 3). The
     first word has position 0; position p is encoded as sin and cos of p / 10000^(2 i / D)."""
     angles = [
         [position / 10_000 ** (2 * i / HIDDEN) for i in range(HIDDEN // 2)] for position in range(len(words))
     ]
     encoding = [[wave(angle) for angle in row for wave in (math.sin, math.cos)] for row in angles]
-    attended = attend(part.word_attention.query.weight @ state, words + torch.tensor(encoding))
-    linear, norm, _ = part.candidate
-    embedded = functional.relu(
-        functional.layer_norm(candidates @ linear.weight.T + linear.bias, (4,), norm.weight, norm.bias)
-    )
+    encoded = words + torch.tensor(encoding)
+    word_weights = functional.softmax(encoded @ part.word_attention.query.weight @ state, dim=0)
+    attended = word_weights @ encoded
+    embedded = embed_candidates(part, candidates)
     seen = attend_to_views(part.view_attention, state, embedded)
     last = part.previous.weight @ previous + part.previous.bias
     hidden, cell = lstm_step(part.lstm, torch.cat([attended, seen, last]), state, cell)
     grounded = torch.tanh(part.merge.weight @ torch.cat([hidden, attended]) + part.merge.bias)
-    return score(part.action_score, grounded, context, embedded), hidden, cell
+    return word_weights, embedded, seen, hidden, cell, grounded
+
+
+def embed_candidates(part: CoGround, candidates: Tensor, marks: Tensor | float = 0.0) -> Tensor:
+    linear, norm, _ = part.candidate
+    projected = candidates @ linear.weight.T + linear.bias + marks
+    return functional.relu(functional.layer_norm(projected, (4,), norm.weight, norm.bias))
+
+
+class Regret:
+    """The regretful decoder (Ma et al. 2019b), which remembers where it was and the progress there."""
+
+    def __init__(self) -> None:
+        self.at: list[int] = []  # the viewpoint of each decision
+        self.progress: list[Tensor] = []
+
+    def __call__(
+        self, part: Regretful, state: Tensor, cell: Tensor, previous: Tensor, candidates: Tensor,
+        words: Tensor, context: Tensor, at: int, targets: list[int],
+    ) -> Decided:  # fmt: skip
+        """`targets` are the viewpoints that the candidates lead to, that of STOP being None."""
+        word_weights, _, seen, hidden, cell, grounded = cogrounded(
+            part, state, cell, previous, candidates, words
+        )
+        read = [0.0] * 32
+        for position, weight in enumerate(word_weights):
+            read[position * 32 // len(words)] += weight
+        monitor = part.progress_monitor
+        gate = torch.sigmoid(monitor.gate.weight @ torch.cat([state, seen]) + monitor.gate.bias)
+        inputs = torch.cat([torch.stack([torch.as_tensor(value) for value in read]), gate * torch.tanh(cell)])
+        progress = torch.tanh(monitor.estimate.weight @ inputs + monitor.estimate.bias)[0]
+        latest = dict(zip(self.at, self.progress, strict=True))
+        marker = [progress - latest[target] if target in latest else 1.0 for target in targets]
+        tiles = torch.stack([torch.as_tensor(value) for value in marker])[:, None].expand(-1, 32)
+        marked = embed_candidates(part, candidates, tiles @ part.marker.weight.T)
+        scorer = part.action_score
+        inputs = torch.cat([l2_rescaled(grounded), context])
+        middle = functional.relu(scorer.hidden.weight @ inputs + scorer.hidden.bias)
+        wanted = scorer.wanted.weight @ middle + scorer.wanted.bias
+        if self.at and self.at[-1] in targets:
+            change = (progress - self.progress[-1]).expand(32)
+            rollback, forward = functional.softmax(part.regret.weight @ change + part.regret.bias, dim=0)
+            wanted = forward * wanted + rollback * marked[targets.index(self.at[-1])]
+        embedded = marked @ scorer.embed.weight.T + scorer.embed.bias
+        scores = (wanted * embedded) @ scorer.score.weight[0] + scorer.score.bias
+        if len(self.at) > 1 and at == self.at[-2] and not part.training:
+            scores[targets.index(self.at[-1])] = -torch.inf  # it has just come back from there
+        self.at.append(at)
+        self.progress.append(progress)
+        return scores, hidden, cell
 
 
 def lstm_step(part: nn.LSTMCell, inputs: Tensor, state: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
@@ -153,14 +209,19 @@ def expected_scores(
     words, instruction = encode_text(network, torch.tensor(batch.instructions[0]))
     state = torch.tanh(network.first_hidden.weight @ instruction + network.first_hidden.bias)
     cell, previous, found = torch.zeros(HIDDEN), torch.zeros(observer.candidate_width), []
-    decide = {CoAttend: coattend, CoGround: coground}[type(network.decoder)]
+    decide = {CoAttend: coattend, CoGround: coground}.get(type(network.decoder))
+    regret = Regret()
     for record in result.records:
         possible = observer.world.possible[record.before.viewpoint][0]
         candidates = observer.candidates(record.before)[0][possible]
         views = observer.views(record.before)[0]
-        scores, state, cell = decide(
-            network.decoder, state, cell, previous, views, candidates, words, context
-        )
+        inputs = network.decoder, state, cell, previous
+        if decide:
+            scores, state, cell = decide(*inputs, views, candidates, words, context)
+        else:
+            at = int(record.before.viewpoint[0])
+            targets = [None, *observer.world.target[at][possible][1:].tolist()]
+            scores, state, cell = regret(*inputs, candidates, words, context, at, targets)
         found.append(scores)
         previous = observer.chosen(record.before, record.actions)[0]
     return found
@@ -189,8 +250,9 @@ def test_decisions_are_those_of_the_equations(
     expected = expected_scores(network, observer, batch, result)
     assert [len(scores) for scores in expected] == [4, 3, 4, 2]  # STOP and the neighbours of 2, 3, 2 and 4
     for record, scores in zip(result.records, expected, strict=True):
-        logits = record.decision.logits[0]
-        assert torch.allclose(logits[~logits.isinf()], scores)
+        possible = observer.world.possible[record.before.viewpoint][0]
+        assert torch.allclose(record.decision.logits[0][possible], scores)
+        assert record.decision.logits[0][~possible].isinf().all()
 
 
 @pytest.mark.usefixtures("float64")

@@ -20,9 +20,9 @@ class FastActionScore(ActionScore):
 
     embed: FastLinear
 
-    def forward(self, state: Tensor, memory: Tensor, candidates: Tensor | Observation) -> Tensor:
+    def scores(self, wanted: Tensor, candidates: Tensor | Observation) -> Tensor:
         """(B, K) the score of every candidate."""
-        weighted = self.wanted_action(state, memory) * self.score.weight
+        weighted = wanted * self.score.weight
         query = self.embed.transposed(weighted)  # (B, A)
         offset = (weighted @ self.embed.bias)[:, None] + self.score.bias
         if isinstance(candidates, KernelObservation):
