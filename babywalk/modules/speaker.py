@@ -40,7 +40,7 @@ from babywalk.navigation.observation import ORIENTATION, Observer, observer_for
 from babywalk.navigation.world import World
 
 _BATCH = 256  # paths to describe at a time
-_CHUNK = 16384  # words to score at a time
+_CHUNK = 4096  # words to score at a time
 
 Views = NDArray[np.integer[Any]]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from babywalk.modules.layers import PackedLSTM, padded_places, positions_below, row_starts
 from babywalk.modules.observation import Observation
@@ -20,13 +21,14 @@ from babywalk.modules.trajectory_encoder import TrajectoryEncoder
 class EncodedTrajectories:
     """Encoded trajectories. Shapes: B trajectories, P steps (padded), D hidden units, W word vector."""
 
-    states: Tensor  # (B, P, D) a state per step
+    keys: Tensor  # (B, P, D) of each step, for attention
+    values: Tensor  # (B, P, D) likewise
     padding: Tensor  # (B, P) bool, True where there is no step
     summary: Tensor  # (B, W) added to each word vector
 
     def __getitem__(self, which: Tensor) -> EncodedTrajectories:
         """Some trajectories; indices may repeat."""
-        parts = (self.states, self.padding, self.summary)
+        parts = (self.keys, self.values, self.padding, self.summary)
         return EncodedTrajectories(*(part.index_select(0, which) for part in parts))
 
 
@@ -59,14 +61,18 @@ class SpeakerNetwork(nn.Module):
         present = positions_below(lengths)
         places = padded_places(lengths).masked_fill(~present, 0)
         padded = self.drop(states).index_select(0, places.flatten()).view(*places.shape, -1)
-        return EncodedTrajectories(padded, ~present, self.about(self.drop(encoding)))
+        # What attention multiplies words with is multiplied with the steps instead, which are fewer:
+        # (W_q s) . t = s . (W_q^T t), and W_a sum(alpha t) = sum(alpha W_a t).
+        keys = padded @ self.query.weight
+        values = padded @ self.join.weight[:, : self.query.in_features].mT
+        return EncodedTrajectories(keys, values, ~present, self.about(self.drop(encoding)))
 
     def forward(
         self,
         trajectories: EncodedTrajectories,
         words: Tensor,  # (T,) the previous word of each, text after text
         lengths: Tensor,  # (B,) words of each text
-    ) -> Tensor:  # (T, V)
+    ) -> Tensor:  # (T, V or a few more, of probability 0)
         """Logits of each word of given texts (teacher forcing)."""
         text = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
         inputs = self.drop(self.vectors(words)) + trajectories.summary.index_select(0, text)
@@ -82,18 +88,24 @@ class SpeakerNetwork(nn.Module):
         trajectories: EncodedTrajectories,
         words: Tensor,  # (B,) the previous word
         state: tuple[Tensor, Tensor] | None,  # (1, B, D) each; None at the start
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:  # (B, V), and the next state
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:  # (B, V or a few more), and the next state
         """Logits of the next word."""
         inputs = self.vectors(words) + trajectories.summary
         states, state = nn.LSTM.forward(self.lstm, inputs[:, None], state)
         return self._logits(self._attend(states, trajectories)[:, 0], states[:, 0]), state
 
     def _attend(self, states: Tensor, trajectories: EncodedTrajectories) -> Tensor:  # (B, L, D), likewise
-        score = torch.bmm(self.query(states), trajectories.states.mT)
+        score = torch.bmm(states, trajectories.keys.mT)
         weights = score.masked_fill(trajectories.padding[:, None], -torch.inf).softmax(dim=2)
-        return torch.bmm(weights, trajectories.states)
+        return torch.bmm(weights, trajectories.values)
 
-    def _logits(self, attended: Tensor, states: Tensor) -> Tensor:  # (T, D) both, to (T, V)
-        joined = torch.tanh(self.join(torch.cat([attended, states], dim=1)))
-        logits: Tensor = self.word(self.drop(joined))
-        return logits
+    def _logits(self, attended: Tensor, states: Tensor) -> Tensor:  # (T, D) both
+        """W_o tanh(W_a attended + W_s state) + b, where W_a is in `values`."""
+        joined = torch.tanh(attended + states @ self.join.weight[:, self.query.in_features :].mT)
+        # BLAS is up to twice as fast where the vocabulary is a multiple of 16: words that do not exist,
+        # with probability 0, fill it up.
+        missing = -len(self.word.bias) % 16
+        weight = functional.pad(self.word.weight, (0, 0, 0, missing))
+        return functional.linear(
+            self.drop(joined), weight, functional.pad(self.word.bias, (0, missing), value=-torch.inf)
+        )

@@ -120,6 +120,14 @@ def test_unknown_words_are_left_out(speaker: Speaker) -> None:
     np.testing.assert_allclose(found.log_probability, [expected], rtol=1e-5)
 
 
+def test_probabilities_of_words_add_up_to_one(speaker: Speaker) -> None:
+    with torch.no_grad():
+        encoded = speaker.encode(PATHS.take(np.array([0])), VIEWS[:1])
+        logits = speaker.network(encoded, torch.tensor([2, 3, 4]), torch.tensor([3]))
+    words = logits.softmax(dim=1)[:, : len(speaker.vocabulary)]
+    torch.testing.assert_close(words.sum(dim=1), torch.ones(3))
+
+
 def test_texts_of_another_vocabulary_are_translated(speaker: Speaker) -> None:
     other = Vocabulary.of([*TEXTS, "zebra zebra zebra"], min_count=1)
     assert other.words != speaker.vocabulary.words
