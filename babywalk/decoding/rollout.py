@@ -47,7 +47,6 @@ class Walkers:
     text: TextBatch  # B instructions
     context: Tensor  # (B, M) the summary of the history
     state: State  # B recurrent states
-    batch_memory: Memory  # of the N walkers, before this step
     batch_channels: Tensor | None  # (N, D) feature dropout of the N walkers; None for none
     mirrored: bool  # whether the houses are mirrored
 
@@ -65,11 +64,6 @@ class Walkers:
             context=self.context.index_select(0, which),
             state=self.state[which],
         )
-
-    @property
-    def memory(self) -> Memory:
-        """Of the B walkers, before this step."""
-        return self.batch_memory[self.index]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,18 +180,22 @@ class Rollout:
         episodes = torch.nonzero(state.count > step)[:, 0]
         text = self.backend.texts(state.encoded, state.text_of[state.first[episodes] + step], state.copies)
         index = torch.nonzero(state.count[state.episode] > step)[:, 0]
+        row = state.first[state.episode[index]] + step
+        return self.start(state, index, row, state.poses[index], text, state.memory[index])
+
+    def start(
+        self, state: BatchState, index: Tensor, row: Tensor, poses: Poses, text: TextBatch, memory: Memory
+    ) -> Walkers:
+        """Walkers `index` (B,) at the start of steps `row` (B,), each with its own text and memory."""
         keep_mask = None if state.keep_mask is None else state.keep_mask[index]
-        context = self.network.context(state.memory[index], keep_mask)
-        poses = state.poses[index]
         observation = self._observe(poses, state.channels, index, mirrored=state.batch.mirrored)
         return Walkers(
             index=index,
-            row=state.first[state.episode[index]] + step,
+            row=row,
             poses=poses,
             text=text,
-            context=context,
+            context=self.network.context(memory, keep_mask),
             state=self.network.initial_state(text, observation),
-            batch_memory=state.memory,
             batch_channels=state.channels,
             mirrored=state.batch.mirrored,
         )
@@ -223,18 +221,24 @@ class Rollout:
         for record in records:
             viewpoint[record.walkers] = record.after.viewpoint
             view[record.walkers] = record.after.view
-        level = view % COLUMNS + COLUMNS  # every step starts level
         index = torch.nonzero(state.count[state.episode] > step + 1)[:, 0]
         memory = state.memory
-        if len(index) and self.network.trajectory is not None:
-            texts = state.text_of[state.first[state.episode[index]] + step]
-            instruction = state.encoded.summary.index_select(0, texts)
-            channels = None if state.channels is None else state.channels[index]
-            trajectory = self._encode_trajectories(
-                _trajectories_of(index, records), channels, mirrored=state.batch.mirrored
-            )
-            memory = memory.put(index, self.network.memory.add(memory[index], instruction, trajectory))
-        return replace(state, poses=Poses(viewpoint, level), memory=memory)
+        if len(index):
+            row = state.first[state.episode[index]] + step
+            walked = _trajectories_of(index, records)
+            memory = memory.put(index, self.remember(state, index, row, memory[index], walked))
+        return replace(state, poses=level(Poses(viewpoint, view)), memory=memory)
+
+    def remember(
+        self, state: BatchState, index: Tensor, row: Tensor, memory: Memory, walked: History
+    ) -> Memory:
+        """The memory of walkers `index` (B,) after they have walked the steps `row` (B,)."""
+        if self.network.trajectory is None or not len(index):
+            return memory
+        instruction = state.encoded.summary.index_select(0, state.text_of[row])
+        channels = None if state.channels is None else state.channels[index]
+        trajectory = self._encode_trajectories(walked, channels, mirrored=state.batch.mirrored)
+        return self.network.memory.add(memory, instruction, trajectory)
 
     def _run_step(
         self, step: int, walkers: Walkers, max_moves: int, select: ActionSelector
@@ -339,6 +343,11 @@ class Rollout:
 
     def _tensor(self, array: Array) -> Tensor:
         return torch.as_tensor(array, device=self.device)
+
+
+def level(poses: Poses) -> Poses:
+    """The poses at the start of the next Baby-Step: every step starts level."""
+    return Poses(poses.viewpoint, poses.view % COLUMNS + COLUMNS)
 
 
 def _trajectories_of(walkers: Tensor, records: list[StepRecord]) -> History:

@@ -55,6 +55,7 @@ class World:
     target: Array  # (N, A) the viewpoint after an action; its own for STOP and impossible actions
     facing: Array  # (N, A) the view faced after an action; NOWHERE for STOP and impossible actions
     possible: Array  # (N, A) bool, True where the action exists
+    length: Array  # (N, A) metres of a move; 0 for STOP and impossible actions
     bearing: Array  # (N, A, 4) sin and cos of heading and elevation; zero for STOP and impossible actions
     turn: Array  # (12, 2) sin and cos of each column's heading
 
@@ -65,7 +66,8 @@ class World:
         own = np.arange(count, dtype=np.int64)[:, None]
         exists = houses.neighbours != NOWHERE
         target = np.concatenate([own, np.where(exists, houses.neighbours, own)], axis=1)
-        heading, elevation = direction(houses.positions[target[:, 1:]] - houses.positions[:, None])
+        offset = houses.positions[target] - houses.positions[:, None]
+        heading, elevation = direction(offset[:, 1:])
         facing = np.full(target.shape, NOWHERE, dtype=np.int64)
         facing[:, 1:] = np.where(exists, nearest_view(heading, elevation), NOWHERE)
         bearing = np.zeros((*target.shape, 4), dtype=np.float32)
@@ -78,6 +80,7 @@ class World:
             target=target,
             facing=facing,
             possible=np.concatenate([np.ones((count, 1), dtype=bool), exists], axis=1),
+            length=np.linalg.norm(offset, axis=2).astype(np.float32),
             bearing=bearing,
             turn=np.stack([np.sin(columns), np.cos(columns)], axis=-1).astype(np.float32),
         )

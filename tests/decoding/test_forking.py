@@ -206,7 +206,6 @@ def test_everything_that_a_walker_carries_is_indexed_with_repeats(kernels: str, 
             walkers.state.cell,
             previous,
             previous @ weight.T,
-            *walkers.memory.tensors,
             walkers.text.padding,
             walkers.text.match(walkers.state.hidden),
         ]
