@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -18,18 +20,19 @@ from babywalk.modules.speaker import Speaker, SpeakerConfig, new_speaker
 from babywalk.navigation.world import poses_at
 
 
-def train_speaker(dataset: Dataset, features: str, config: SpeakerConfig) -> Speaker:
-    """Train on the texts and paths of the train split."""
+def train_speaker(
+    dataset: Dataset, features: str, config: SpeakerConfig, *, checkpoint: Path | None = None
+) -> Speaker:
+    """Train on the texts and paths of the train split; `checkpoint` as in `fit`."""
     vocabulary = dataset.vocabulary()
     data = SpeakerBatches.of(dataset, "train", vocabulary, config.max_words)
-    draw = generator(config.seed, "speaker mirrors")
     with seeded_torch(config.seed, "speaker"):
         vectors = vocabulary.vectors(dataset.word_vectors(), seed=config.seed)
         speaker = new_speaker(config, vocabulary, vectors, features, dataset)
         speakers = (speaker, replace(speaker, observer=speaker.observer.mirrored()))
 
         def loss(batch: NDArray[np.int64]) -> Tensor:
-            mirror = bool(draw.random() < config.mirror)
+            mirror = bool(torch.rand(()) < config.mirror)
             return data.loss(speakers[mirror], batch, mirror=mirror)
 
         fit(
@@ -42,6 +45,7 @@ def train_speaker(dataset: Dataset, features: str, config: SpeakerConfig) -> Spe
             weight_decay=config.weight_decay,
             max_norm=5.0,
             status=lambda value: f"perplexity {np.exp(value):.1f}",
+            checkpoint=checkpoint,
         )
     return speaker
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -109,3 +111,57 @@ def test_training_uses_one_thread_whatever_is_set() -> None:
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+class InterruptedTrainingError(Exception):
+    pass
+
+
+def noisy(checkpoint: Path, *, stop_at: int | None = None, epochs: int = 5) -> tuple[torch.Tensor, int]:
+    """The weights after training with dropout, and how many batches this took; stopped at one of them."""
+    count = 0
+    with seeded_torch(0, "noisy"):
+        network = nn.Sequential(nn.Linear(1, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+
+        def loss(rows: NDArray[np.int64]) -> torch.Tensor:
+            nonlocal count
+            if count == stop_at:
+                raise InterruptedTrainingError
+            count += 1
+            return (network(X[rows]) - Y[rows]).square().mean()
+
+        fit(
+            network,
+            lambda epoch: shuffled_groups(np.arange(40), 4, np.random.default_rng(epoch)),
+            loss,
+            label="Fitting",
+            epochs=epochs,
+            learning_rate=0.1,
+            weight_decay=0.1,
+            checkpoint=checkpoint,
+        )
+    return torch.cat([weight.flatten() for weight in network.state_dict().values()]), count
+
+
+def test_an_interrupted_training_ends_with_the_same_weights(tmp_path: Path) -> None:
+    whole, batches = noisy(tmp_path / "whole")
+    assert batches == 20
+    for stop_at in (2, 6):  # before the first checkpoint, and in the second epoch after the last one
+        with pytest.raises(InterruptedTrainingError):
+            noisy(tmp_path / "checkpoint", stop_at=stop_at)
+    resumed, batches = noisy(tmp_path / "checkpoint")
+    assert torch.equal(resumed, whole)
+    assert batches == 20 - 4  # after stopping at 6 only the first epoch was finished; the rest is done again
+    again, batches = noisy(tmp_path / "checkpoint")
+    assert torch.equal(again, whole)
+    assert batches == 0
+
+
+def test_a_damaged_checkpoint_is_not_used(tmp_path: Path) -> None:
+    whole, _ = noisy(tmp_path / "checkpoint")
+    content = bytearray((tmp_path / "checkpoint").read_bytes())
+    content[-5] ^= 1
+    (tmp_path / "checkpoint").write_bytes(content)
+    again, batches = noisy(tmp_path / "checkpoint")
+    assert torch.equal(again, whole)
+    assert batches == 20
