@@ -20,6 +20,7 @@ ORDER = [
     "training",
     "agents",
     "evaluation",
+    "viewer",
     "commands",
     "cli",
 ]  # each package imports only packages before it, and itself

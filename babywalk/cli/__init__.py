@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from babywalk.cli import agents, data, evaluation, instructions
+from babywalk.cli import agents, data, evaluation, instructions, view
 from babywalk.cli.options import USER_ERROR, Parser, command, print_error
 from babywalk.common.errors import BabyWalkError
 from babywalk.common.progress import log_line
@@ -70,8 +70,10 @@ def build_parser() -> argparse.ArgumentParser:
     data.add_commands(data_commands)
     instructions.add_data_commands(data_commands)
     instructions.add_segment(commands)
+    instructions.add_describe(commands)
     agents.add_commands(commands)
     evaluation.add_commands(commands)
+    view.add_commands(commands)
     return parser
 
 

@@ -1,0 +1,69 @@
+"""Serving the live page: the address, the token and the browser."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+import webbrowser
+from dataclasses import dataclass
+from threading import Timer
+
+import uvicorn
+
+from babywalk.common.errors import ConfigError
+from babywalk.viewer.server import create_app
+from babywalk.viewer.service import Service
+
+_BROWSER_SECONDS = 0.5  # after which the server answers
+_MAX_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """A page whose port is open; `run` answers requests until it is interrupted."""
+
+    address: str
+    server: uvicorn.Server
+    listener: socket.socket
+
+    def run(self, *, browser: bool = False) -> None:
+        """Answer requests; `browser` opens the page."""
+        if browser:
+            timer = Timer(_BROWSER_SECONDS, webbrowser.open, [self.address])
+            timer.daemon = True
+            timer.start()
+        with self.listener:
+            self.server.run(sockets=[self.listener])
+
+
+def open_page(service: Service, *, host: str, port: int) -> LivePage:
+    """Open a port; on a host that is not loopback the address holds a new token."""
+    if not 0 <= port <= _MAX_PORT:
+        raise ConfigError(f"Port {port} is out of range; give one from 1 to {_MAX_PORT}, or 0 for any.")
+    token = None if is_loopback(host) else secrets.token_urlsafe(24)
+    listener = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}/" + (f"?token={token}" if token else "")
+    config = uvicorn.Config(
+        create_app(service, token=token), log_level="warning", server_header=False, access_log=False
+    )
+    return LivePage(address, uvicorn.Server(config), listener)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot listen on {host}, port {port}: {error.strerror or error}. Give another --port or --host."
+        ) from None

@@ -1,0 +1,152 @@
+"""What the live page answers: episodes, houses, and typed instructions, computed once and kept as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Protocol, runtime_checkable
+
+from babywalk.common.errors import BabyWalkError, ConfigError, unknown
+from babywalk.episodes.dataset import Dataset
+from babywalk.instructions.segmenting import segment
+from babywalk.viewer.collection import Collection
+from babywalk.viewer.geometry import house_record
+from babywalk.viewer.page import MAX_AGENTS, MAX_TEXT, catalogue, encode
+from babywalk.viewer.texts import cut_typed
+from babywalk.viewer.walks import Walker
+
+MAX_STEPS = 60  # Baby-Steps of a typed instruction: each takes an agent several decisions
+
+
+class NotFoundError(BabyWalkError):
+    """A task, split, episode or house that there is not."""
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """An agent that follows typed instructions."""
+
+    @property
+    def name(self) -> str:
+        """The label."""
+        ...
+
+    def follow(self, house: str, viewpoint: str, heading: float, text: str) -> dict[str, Any]:
+        """The walk as JSON; the heading is in radians."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """The answers of the live page as encoded JSON. Its methods may be called from several threads."""
+
+    title: str
+    dataset: Dataset
+    walkers: Sequence[Walker]
+    followers: Sequence[Follower]
+    offered: Sequence[tuple[str, str, bool]]  # task, split, and whether its goals are published
+    load: Callable[[str, str], Collection]  # the episodes of one of them
+    _loaded: dict[tuple[str, str], Loaded] = field(default_factory=dict, init=False)
+    _houses: dict[str, bytes] = field(default_factory=dict, init=False)
+    _tagging: Lock = field(default_factory=Lock, init=False)
+    _loading: Lock = field(default_factory=Lock, init=False)
+
+    def catalogue(self) -> bytes:
+        """What the page offers."""
+        follows = {one.name for one in self.followers}
+        agents = {one.name: one.name in follows for one in self.walkers}
+        return encode(catalogue(self.title, self.dataset, agents, self.offered))
+
+    def known(self, task: str, split: str) -> Loaded | None:
+        """A collection, if it is loaded."""
+        return self._loaded.get((task, split))
+
+    def collection(self, task: str, split: str) -> Loaded:
+        """A collection; when it is first asked for, the agents walk its episodes."""
+        if (task, split) not in {(one, other) for one, other, _ in self.offered}:
+            raise NotFoundError(f"There is no data set {_short(task)} with a split {_short(split)} here.")
+        with self._loading:
+            if (task, split) not in self._loaded:
+                self._loaded[task, split] = Loaded.of(self.load(task, split))
+            return self._loaded[task, split]
+
+    def house(self, scan: str) -> bytes:
+        """The geometry of a house."""
+        if scan not in self._houses:
+            if scan not in self.dataset.houses.scans:
+                raise NotFoundError(f"There is no house {_short(scan)} here.")
+            self._houses[scan] = encode(house_record(self.dataset, scan))
+        return self._houses[scan]
+
+    def segment(self, text: str) -> bytes:
+        """The Baby-Steps and landmarks of a typed instruction."""
+        check_text(text)
+        with self._tagging:
+            steps = segment(text)
+        names = list(dict.fromkeys(name for step in steps for name in step.landmarks))
+        return encode(cut_typed(text, steps).record() | {"names": names})
+
+    def follow(self, house: str, viewpoint: str, heading: float, text: str, agents: Sequence[str]) -> bytes:
+        """The walks of agents after a typed instruction; the heading is in degrees."""
+        check_text(text)
+        followers = {one.name: one for one in self.followers}
+        for name in agents:
+            if name not in followers:
+                raise unknown("Agent", _short(name), followers)
+        if len(agents) > MAX_AGENTS:
+            raise ConfigError(f"At most {MAX_AGENTS} agents can follow an instruction at a time.")
+        if house not in self.dataset.houses.scans:
+            raise unknown("House", _short(house), self.dataset.houses.scans)
+        if viewpoint not in self.dataset.houses.viewpoints(house):
+            raise ConfigError(f"House {house} has no viewpoint {_short(viewpoint)}.")
+        with self._tagging:
+            if (count := len(segment(text))) > MAX_STEPS:
+                raise ConfigError(
+                    f"The instruction has {count} Baby-Steps; at most {MAX_STEPS} can be followed."
+                )
+            found = [
+                followers[name].follow(house, viewpoint, math.radians(heading), text)
+                for name in dict.fromkeys(agents)
+            ]
+        return encode({"walks": found})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """A collection with its table as JSON; episodes are encoded when they are asked for."""
+
+    collection: Collection
+    record: bytes
+    numbers: dict[str, int]
+    _episodes: dict[int, bytes]
+
+    @classmethod
+    def of(cls, collection: Collection) -> Loaded:
+        """With its table encoded."""
+        record = collection.record()
+        numbers = {name: number for number, name in enumerate(record["ids"])}
+        return cls(collection, encode(record), numbers, {})
+
+    def episode(self, name: str) -> bytes:
+        """An episode with all walks."""
+        if name not in self.numbers:
+            raise NotFoundError(f"There is no episode {_short(name)} among those shown here.")
+        number = self.numbers[name]
+        if number not in self._episodes:
+            self._episodes[number] = encode(self.collection.episode(number))
+        return self._episodes[number]
+
+
+def check_text(text: str) -> None:
+    """Raise unless a typed instruction has words, and not too many characters."""
+    if len(text) > MAX_TEXT:
+        raise ConfigError(f"The instruction has {len(text):,} characters; at most {MAX_TEXT:,} are read.")
+    if not any(map(str.isalnum, text)):
+        raise ConfigError("The instruction has no words. Give one such as 'Walk to the kitchen.'")
+
+
+def _short(name: str) -> str:
+    """A name from a request, for a message."""
+    return repr(name if len(name) <= 60 else name[:57] + "...")
