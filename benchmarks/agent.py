@@ -49,7 +49,7 @@ from babywalk.navigation.observation import Observer
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import STOP, Poses, World
 from babywalk.training.config import ReinforceConfig, TrainingConfig
-from babywalk.training.imitation import Imitation
+from babywalk.training.imitation import imitation_stages
 from babywalk.training.optimisation import gradient_step, new_optimiser
 from babywalk.training.presets import PRESETS
 from babywalk.training.reinforcement import Lecture
@@ -130,13 +130,13 @@ class Bench:
         steps = aligned_steps(self.dataset, loaded, model.config.segmentation)[0]
         episodes = [EpisodeBatches.of(steps, self.world, model.vocabulary, model.config)]
         rollout = Rollout(model.network, self.observer, kernels=kernels)
-        return TrainingSetup(config, rollout, self.teacher, episodes, episodes)
+        return TrainingSetup(config, rollout, self.teacher, lambda *_: episodes)
 
 
 def imitation(bench: Bench, kernels: str) -> Measured:
     model = bench.model(PolicyConfig(**PAPER))
     setup = bench.setup("r4r", model, TrainingConfig(seed=bench.seed), kernels)
-    return training(bench, model, Imitation(setup), 3 if bench.quick else 8)
+    return training(bench, model, imitation_stages(setup)[0], 3 if bench.quick else 8)
 
 
 def lecture(k: int) -> Callable[[Bench, str], Measured]:

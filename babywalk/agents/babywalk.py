@@ -1,6 +1,8 @@
-"""BABYWALK (Zhu et al. 2020): follow a long instruction as a sequence of Baby-Steps, with a memory.
+"""BABYWALK and BABYWALK+ (Zhu et al. 2020): follow an instruction as a sequence of Baby-Steps, with a memory.
 
 Paper: https://arxiv.org/abs/2005.04625
+
+BABYWALK+ learns from augmented data first: paths in training houses that a speaker described.
 
 The instruction is segmented into Baby-Steps by its text alone (`instructions/`). The agent walks them one by
 one. Before each step, a summary of the instructions and trajectories so far (`modules/memory.py`, equations 1
@@ -27,7 +29,7 @@ from __future__ import annotations
 from babywalk.agents.definition import AgentDefinition
 from babywalk.decoding.decoders import Greedy
 from babywalk.modules.network import Network
-from babywalk.training.imitation import imitation_stages
+from babywalk.training.imitation import augmented_stages, imitation_stages
 from babywalk.training.reinforcement import reinforcement_stages
 
 BABYWALK = AgentDefinition(
@@ -36,5 +38,14 @@ BABYWALK = AgentDefinition(
     citation="Zhu et al. 2020, https://arxiv.org/abs/2005.04625",
     network=Network,
     stages=(imitation_stages, reinforcement_stages),
+    decoder=Greedy(),
+)
+
+BABYWALK_PLUS = AgentDefinition(
+    name="babywalk-plus",
+    summary="BABYWALK, trained on augmented data first: instructions by a speaker model.",
+    citation="Zhu et al. 2020, https://arxiv.org/abs/2005.04625",
+    network=Network,
+    stages=(augmented_stages, imitation_stages, reinforcement_stages),
     decoder=Greedy(),
 )

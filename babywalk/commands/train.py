@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from babywalk.assets.pretrained import find_model
 from babywalk.buildings.features import BLIND, open_features, sources
 from babywalk.common.config import merged
 from babywalk.common.errors import ConfigError
-from babywalk.common.files import exclusive_lock, write_json
+from babywalk.common.files import exclusive_lock, signed, write_json
 from babywalk.common.progress import log_line
 from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.decoding.rollout import Rollout
@@ -27,6 +27,7 @@ from babywalk.evaluation.evaluate import check_goals, evaluate, walk_all
 from babywalk.instructions.store import UNALIGNED, aligned_steps
 from babywalk.modules.device import choose_device
 from babywalk.modules.model import Model, load_mean, load_model, new_model
+from babywalk.modules.speaker import open_speaker
 from babywalk.navigation.observation import observer_for
 from babywalk.navigation.teacher import Teacher
 from babywalk.navigation.world import World
@@ -84,7 +85,8 @@ def train_agent(
         before = {Path(other): _initial_model(other) for other in config.init_from.split(",")}
         load_mean(model, before)
         model.facts["init_from"] = [other.facts for other in before.values()]
-    imitation_tasks, reinforcement_tasks, model.facts["alignment"] = _tasks(dataset, config, model)
+    episodes = TrainingEpisodes(dataset, config, model)
+    model.facts["alignment"] = episodes.alignment()
     if model.facts["alignment"] == UNALIGNED and config.policy.steps != "whole":
         log_line(
             f"{config.task} train is not aligned: steps are taken to end in proportion to their words. "
@@ -94,8 +96,8 @@ def train_agent(
         config=config,
         rollout=Rollout(model.network, observer, kernels=config.kernels),
         teacher=Teacher.of(dataset.houses).to(device),
-        imitation_tasks=imitation_tasks,
-        reinforcement_tasks=reinforcement_tasks,
+        episodes=episodes,
+        speaker=partial(open_speaker, dataset, device=str(device)),
     )
     stages = AGENTS[name].training_stages(setup)
     validation = dataset.task(config.task, config.validate_on)
@@ -115,9 +117,9 @@ def train_agent(
         write_run_config(
             run, agent=name, recipe=chosen.recipe, preset=chosen.preset, data=folder, config=config
         )
-        write_json(run / "versions.json", versions())
+        write_json(run / "versions.json", signed(versions()))
         done = trainer.run_all()
-        write_json(run / RESULT, asdict(done))
+        write_json(run / RESULT, signed(asdict(done)))
     return done
 
 
@@ -128,34 +130,38 @@ def _initial_model(name: str) -> Model:
     return load_model(Path(name))
 
 
-def _tasks(
-    dataset: Dataset, config: TrainingConfig, model: Model
-) -> tuple[list[EpisodeBatches], list[EpisodeBatches], str]:
-    """The episodes of imitation and of reinforcement learning, and how the run's task was aligned.
+class TrainingEpisodes:
+    """The episodes that stages ask for, each loaded once: see `TrainingSetup.episodes`."""
 
-    In both lists the run's task with the agent's step size is first.
-    """
-    world, own = World.of(dataset.houses), config.policy.step_size
-    task = cache(dataset.task)
+    def __init__(self, dataset: Dataset, config: TrainingConfig, model: Model) -> None:
+        self.dataset, self.config, self.vocabulary = dataset, config, model.vocabulary
+        self.world = World.of(dataset.houses)
+        self._task, self._episodes = cache(dataset.task), cache(self._load)
 
-    @cache
-    def episodes(name: str, split: str, size: int) -> tuple[EpisodeBatches, str]:
-        policy = replace(config.policy, step_size=size)
-        asked = task(name, split)
-        if not asked.walks.has_goals:
+    def __call__(self, names: Sequence[str], sizes: Sequence[int]) -> list[EpisodeBatches]:
+        """Of tasks, TASK or TASK:SPLIT, each in steps of these sizes; an empty name is the run's task."""
+        return [self._episodes(name, size)[0] for size in sizes for name in names]
+
+    def alignment(self) -> str:
+        """How the steps of the run's task were aligned with paths."""
+        return self._episodes("", self.config.policy.step_size)[1]
+
+    def _load(self, name: str, size: int) -> tuple[EpisodeBatches, str]:
+        name, _, split = (name or self.config.task).partition(":")
+        split = split or "train"
+        if split != "train" and split not in self.dataset.splits:
+            raise ConfigError(
+                f"{self.dataset.folder}: has no split {split!r} to learn from. "
+                f"Make it with: babywalk data augment --data {self.dataset.folder} --split {split}"
+            )
+        task = self._task(name, split)
+        if not task.walks.has_goals:
             raise ConfigError(f"{name} {split} has no goals to learn from. Choose another split.")
-        if not len(asked):
+        if not len(task):
             raise ConfigError(f"{name} {split} has no episodes to learn from. Choose another split.")
-        steps, method = aligned_steps(dataset, asked, policy.segmentation)
-        return EpisodeBatches.of(steps, world, model.vocabulary, policy), method
-
-    def with_others(mix: str, sizes: Sequence[int]) -> list[EpisodeBatches]:
-        named = [config.task, *(name for name in mix.split(",") if name)]
-        parts = [name.partition(":") for name in named]
-        return [episodes(name, split or "train", size)[0] for size in sizes for name, _, split in parts]
-
-    imitated = with_others(config.imitation.mix, (own, *config.imitation.sizes))
-    return imitated, with_others(config.reinforce.mix, (own,)), episodes(config.task, "train", own)[1]
+        policy = replace(self.config.policy, step_size=size)
+        steps, method = aligned_steps(self.dataset, task, policy.segmentation)
+        return EpisodeBatches.of(steps, self.world, self.vocabulary, policy), method
 
 
 def _recipe(name: str | None, file: Path | None) -> Recipe:
@@ -190,5 +196,5 @@ def _check_changes(run: Path, changed: Sequence[str], trainer: Trainer) -> None:
     """Refuse changed settings of stages that are finished."""
     if not trainer.remaining:
         refuse_changes(run, changed)
-    if "imitation" in trainer.progress.bests:
-        refuse_changes(run, [name for name in changed if name.startswith("imitation.")])
+    for stage in trainer.progress.bests:
+        refuse_changes(run, [name for name in changed if name.startswith(f"{stage}.")])

@@ -28,13 +28,19 @@ else:
 
 
 CAN_LOCK = fcntl is not None
+_CHECKSUM = "sha256"  # the field of a signed JSON object; files of earlier versions have none
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escaped character that must be half of a pair
 
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file."""
+    return decoded(read_bytes(path), path)
+
+
+def decoded(content: bytes, path: Path) -> str:
+    """The UTF-8 text of bytes that were read from `path`."""
     try:
-        return read_bytes(path).decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: byte {error.start} is not UTF-8 text. Save the file with UTF-8 encoding."
@@ -195,6 +201,25 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: object, *, indent: int | None = 1) -> None:
     """Write a JSON value atomically."""
     write_text(path, _as_json(value, indent=indent) + "\n")
+
+
+def signed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a JSON object, and as one more the SHA-256 of all of them."""
+    return {**fields, _CHECKSUM: _digest(fields)}
+
+
+def check_signed(path: Path, fields: Mapping[str, Any], advice: str) -> dict[str, Any]:
+    """The fields without their SHA-256, which must be right if there is one."""
+    found = dict(fields)
+    if not found:
+        raise DataError(f"{path}: is an empty object. {advice}".rstrip())
+    if _CHECKSUM in found and found.pop(_CHECKSUM) != _digest(found):
+        raise DataError(f"{path}: does not match its own SHA-256: it was damaged or edited. {advice}".rstrip())
+    return found
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
 def matching_files(folder: Path, pattern: str) -> list[Path]:

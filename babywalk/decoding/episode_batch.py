@@ -122,6 +122,12 @@ class EpisodeBatches:
         length = np.where(first > 0, ends[np.maximum(begin + first - 1, 0)], 0)
         return Ragged(task.paths.values[ranges(task.paths.start[chain], length)], starts(length))
 
+    def instructions(self, episodes: Index) -> Ragged:
+        """A row of word ids per episode: its whole instruction."""
+        sentences = self.steps.segmented.of_episodes(self.steps.task, episodes)
+        words = self.tokens.take(sentences.values)
+        return Ragged(words.values, words.start[sentences.start])
+
     def full(self, episodes: Index) -> EpisodeBatch:
         """All steps, no history."""
         return self.batch(episodes, np.zeros(len(episodes), dtype=np.int64), self.count[episodes])

@@ -1,4 +1,4 @@
-"""The teacher: the expert's action, from a table of shortest paths."""
+"""The teacher: the expert's action and the way that is left, from tables of shortest paths."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from babywalk.navigation.world import STOP
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Teacher:
-    """The first action of the shortest path between any two viewpoints of a house.
+    """The first action and the length of the shortest path between any two viewpoints of a house.
 
     Shapes: N viewpoints, P pairs that share a house, B walkers, L viewpoints of the longest path.
     """
 
     row: Array  # (N,) the entry of (a, b) is at row[a] + b
     action: Array  # (P,) int8: STOP where a is b, or where b cannot be reached
+    length: Array  # (P,) float32 metres, infinite where b cannot be reached
 
     @classmethod
     def of(cls, houses: Houses) -> Teacher:
@@ -31,15 +32,20 @@ class Teacher:
         for slot, neighbour in enumerate(houses.neighbours.T):
             first = (houses.next_step == neighbour[tail]) & (houses.next_step != NOWHERE)
             action[first] = slot + 1
-        return cls(houses.row, action)
+        return cls(houses.row, action, houses.distances.astype(np.float32))
 
     def to(self, device: Any) -> Teacher:
         """The same as torch tensors on a device."""
-        return Teacher(to_device(self.row, device), to_device(self.action, device))
+        tables = (self.row, self.action, self.length)
+        return Teacher(*(to_device(table, device) for table in tables))
 
     def towards(self, viewpoints: Array, goals: Array) -> Array:
         """(B,) the action towards a goal in the same house; STOP at the goal."""
         return rows(self.action, rows(self.row, viewpoints) + goals)
+
+    def metres(self, viewpoints: Array, goals: Array) -> Array:
+        """(B,) metres of the shortest path to a goal in the same house."""
+        return rows(self.length, rows(self.row, viewpoints) + goals)
 
     def along(
         self,

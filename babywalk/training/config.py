@@ -24,6 +24,11 @@ BASELINES = ("running", "cumulative", "instruction")
 _MAX_THREADS = 1024
 
 
+def task_names(mix: str) -> list[str]:
+    """The tasks of a setting such as "r2r,r2r:augmented"."""
+    return [name for name in mix.split(",") if name]
+
+
 @dataclass(frozen=True, slots=True)
 class ImitationConfig:
     """Imitation learning: section 4.2.1 of the paper."""
@@ -41,6 +46,15 @@ class ImitationConfig:
     clip_apart: bool = False  # text encoder and the rest of the network each for itself
     warm_up: int = 0  # iterations over which the learning rate rises
     decay_from: float = 1.0  # fraction of the iterations after which it falls to zero, linearly
+    progress: float = 1.0  # weight of the loss of a progress monitor, for networks that have one
+
+
+@dataclass(frozen=True, slots=True)
+class AugmentedConfig(ImitationConfig):
+    """Imitation on an augmented split of R2R, for agents with such a stage; `mix` adds human instructions."""
+
+    split: str = "augmented"
+    mix: str = "r2r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,7 @@ class ReinforceConfig:
     warm_up: int = 0  # as in imitation, in each lecture
     decay_from: float = 1.0  # likewise
     reward: str = "fidelity"
+    cycle: float = 0.0  # weight of the speaker's log-probability per word of the instruction, given the walk
     discount: float = 0.95
     clip: float = 1.0
     clip_apart: bool = False  # as in imitation
@@ -78,6 +93,7 @@ class TrainingConfig:
     seed: int = 0
     init_from: str = ""  # a run or model to start from, or several with commas: their mean; empty for none
     policy: PolicyConfig = field(default_factory=PolicyConfig)
+    augmented: AugmentedConfig = field(default_factory=AugmentedConfig)
     imitation: ImitationConfig = field(default_factory=ImitationConfig)
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
     mirror: float = 0.0  # fraction of batches in mirrored houses, where left is right
@@ -97,40 +113,27 @@ class TrainingConfig:
                 "The run has no stage and no initial model: set imitation.iterations, reinforce.lectures "
                 "or init_from."
             )
+        imitates = ("augmented", "imitation")
+        learns = (*imitates, "reinforce")
+
+        def each(tables: tuple[str, ...], *names: str) -> list[str]:
+            return [f"{table}.{name}" for table in tables for name in names]
+
         check_at_least_one(
-            self,
-            "imitation.batch",
-            "imitation.chain",
-            "reinforce.samples",
-            "validate_every",
-            "checkpoint_every",
+            self, *each(imitates, "batch", "chain"), "reinforce.samples", "validate_every", "checkpoint_every"
         )
         check_non_negative(
             self,
-            "imitation.iterations",
-            "imitation.learning_rate",
-            "imitation.weight_decay",
-            "imitation.warm_up",
-            "reinforce.iterations",
-            "reinforce.lectures",
-            "reinforce.learning_rate",
-            "reinforce.weight_decay",
-            "reinforce.warm_up",
-            "reinforce.entropy",
-            "reinforce.imitation",
+            *each(learns, "iterations", "learning_rate", "weight_decay", "warm_up"),
+            *each(imitates, "progress"),
+            *each(("reinforce",), "lectures", "entropy", "imitation", "cycle"),
             "threads",
         )
-        check_positive(
-            self,
-            "imitation.clip",
-            "reinforce.clip",
-            "reinforce.temperature",
-        )
+        check_positive(self, *each(learns, "clip"), "reinforce.temperature")
         check_fraction(
             self,
-            "imitation.teacher_share",
-            "imitation.decay_from",
-            "reinforce.decay_from",
+            *each(imitates, "teacher_share"),
+            *each(learns, "decay_from"),
             "reinforce.discount",
             "mirror",
         )
@@ -142,6 +145,7 @@ class TrainingConfig:
         if self.threads > _MAX_THREADS:
             raise ConfigError(f"threads = {self.threads} is out of range. Give 0 to {_MAX_THREADS}.")
         for name, value, known in (
+            ("augmented.teacher", self.augmented.teacher, TEACHERS),
             ("imitation.teacher", self.imitation.teacher, TEACHERS),
             ("reinforce.reward", self.reinforce.reward, tuple(REWARDS)),
             ("reinforce.baseline", self.reinforce.baseline, BASELINES),
@@ -156,11 +160,12 @@ class TrainingConfig:
                 "reinforce.reward = 'none' is 0 for every rollout, so there is nothing to learn from it. "
                 "For imitation only, set reinforce.lectures = 0 and leave out reinforce.reward."
             )
-        if any(size < 0 for size in self.imitation.sizes):
-            raise ConfigError(
-                f"imitation.sizes = {list(self.imitation.sizes)} has a negative size; give numbers of "
-                "characters, or 0 not to join steps."
-            )
+        for table, sizes in (("augmented", self.augmented.sizes), ("imitation", self.imitation.sizes)):
+            if any(size < 0 for size in sizes):
+                raise ConfigError(
+                    f"{table}.sizes = {list(sizes)} has a negative size; give numbers of characters, or "
+                    "0 not to join steps."
+                )
         lectures = 1 if self.reinforce.whole else self.reinforce.lectures
         if lectures > len(self.reinforce.batches):
             raise ConfigError(

@@ -6,10 +6,26 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from babywalk.navigation.measures import THRESHOLD
+
 
 def imitation_loss(logits: Tensor, teacher: Tensor) -> Tensor:
     """Mean cross-entropy of the teacher's actions (B,) under scores (B, K)."""
     return functional.cross_entropy(logits, teacher)
+
+
+def progress_target(metres: Tensor, start_metres: Tensor) -> Tensor:
+    """(B,) the share of the way to the goal that is done: (d_0 - d_t) / d_0, and 1 within 3 m of the goal.
+
+    It is limited to -1, since the monitor's estimate is a tanh.
+    """
+    share = (start_metres - metres) / start_metres.clamp(min=torch.finfo(metres.dtype).eps)
+    return share.clamp(min=-1.0).masked_fill(metres < THRESHOLD, 1.0)
+
+
+def progress_loss(progress: Tensor, target: Tensor) -> Tensor:
+    """Mean squared error of estimated progress (B,)."""
+    return functional.mse_loss(progress, target)
 
 
 def discounted(reward: Tensor, left: Tensor, discount: float) -> Tensor:

@@ -6,24 +6,30 @@ from typing import Any
 
 from babywalk.common.config import merged
 
+# Of imitation, on human and on augmented data.
+_SMALL_IMITATION = {
+    "iterations": 1500,
+    "batch": 64,
+    "learning_rate": 1e-3,
+    "weight_decay": 1e-5,
+    "teacher_share": 0.5,
+    "warm_up": 50,
+    "decay_from": 0.4,
+}
+_TINY_IMITATION = {"iterations": 30, "batch": 16, "learning_rate": 3e-3, "weight_decay": 0.0}
+
 # paper: the published settings; small: for the CPU of a laptop; tiny: for tests. Two more are below.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "policy": {"context": "mlp", "details": "release", "action": 512},
+        "augmented": {"clip_apart": True},
         "imitation": {"clip_apart": True},
         "reinforce": {"baseline": "cumulative", "clip_apart": True},
     },
     "small": {
         "policy": {"hidden": 192, "action": 128, "words": 96, "dropout": 0.3, "feature_dropout": 0.2},
-        "imitation": {
-            "iterations": 1500,
-            "batch": 64,
-            "learning_rate": 1e-3,
-            "weight_decay": 1e-5,
-            "teacher_share": 0.5,
-            "warm_up": 50,
-            "decay_from": 0.4,
-        },
+        "augmented": _SMALL_IMITATION,
+        "imitation": _SMALL_IMITATION,
         "reinforce": {
             "iterations": 100,
             "batches": [16, 16, 16, 16],
@@ -39,7 +45,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "tiny": {
         "policy": {"hidden": 32, "action": 16, "words": 16, "dropout": 0.0},
-        "imitation": {"iterations": 30, "batch": 16, "learning_rate": 3e-3, "weight_decay": 0.0},
+        "augmented": _TINY_IMITATION,
+        "imitation": _TINY_IMITATION,
         "reinforce": {"lectures": 2, "iterations": 6, "batches": [4, 4], "samples": 2, "learning_rate": 1e-3},
         "validate_every": 10,
         "validate_on": "val_seen:20",
@@ -50,7 +57,6 @@ PRESETS: dict[str, dict[str, Any]] = {
 PRESETS["demo"] = merged(
     PRESETS["small"],
     {
-        "imitation": {"iterations": 1500},
         "reinforce": {"iterations": 40},
         "validate_every": 200,
         "validate_on": "val_seen:150",
@@ -63,7 +69,8 @@ PRESETS["objects"] = merged(
     {
         "features": "objects:names,groups,distant,openness",
         "policy": {"feature_gain": 10.0, "lexical_match": 64},
-        "imitation": {"batch": 100, "warm_up": 50, "decay_from": 0.3},
+        "augmented": {"batch": 100, "decay_from": 0.3},
+        "imitation": {"batch": 100, "decay_from": 0.3},
         "reinforce": {
             "iterations": 120,
             "batches": [24, 16, 12, 12],

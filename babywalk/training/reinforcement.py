@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from babywalk.common.seeding import generator
 from babywalk.decoding.decoders import Sample
 from babywalk.decoding.episode_batch import EpisodeBatches
 from babywalk.decoding.rollout import RolloutResult
-from babywalk.navigation.rewards import episode_rewards
+from babywalk.navigation.rewards import REWARDS, episode_rewards
+from babywalk.navigation.world import start_poses
+from babywalk.training.config import task_names
 from babywalk.training.imitation import imitate
 from babywalk.training.losses import discounted, entropy, policy_gradient_loss
-from babywalk.training.stage import IterationResult, Stage, TrainingSetup
+from babywalk.training.stage import IterationResult, Loss, Stage, TrainingSetup
+
+Floats = NDArray[np.floating[Any]]
 
 
 class Lecture:
@@ -28,8 +33,14 @@ class Lecture:
 
     def __init__(self, setup: TrainingSetup, k: int | None) -> None:
         self.rollout, self.teacher, self.training = setup.rollout, setup.teacher, setup.config
-        self.tasks = setup.reinforcement_tasks
         self.config, self.k = setup.config.reinforce, k
+        sizes = (setup.config.policy.step_size,)
+        self.tasks = setup.episodes(["", *task_names(self.config.mix)], sizes)
+        self.speaker = None
+        if self.config.cycle:
+            if setup.speaker is None:
+                raise ValueError("the cycle reward needs a speaker")
+            self.speaker = setup.speaker()
         self.name = "reinforce" if k is None else f"lecture {k}"
         self.batch_size = self.config.batches[-1 if k is None else k - 1]
         self.iterations = self.config.iterations
@@ -48,13 +59,18 @@ class Lecture:
         first = np.zeros_like(count) if self.k is None else np.maximum(count - self.k, 0)
         batch = episodes.batch(chosen, first, count, mirrored=rng.random() < mirror)
         result = self.rollout.run(batch, Sample(config.temperature), copies=samples)
-        rewards = self._rewards(episodes, chosen, first, result)
+        rewards, measured = self._rewards(episodes, chosen, first, result)
         walker = torch.cat([record.walkers for record in result.records])
-        advantage, seen = self._advantage(rewards, walker, baseline)
-        loss = self._loss(result, advantage)
-        report = {"loss": float(loss.detach()), "reward": float(rewards.mean())}
+        progress = self._returns_of_progress(rewards, result)
+        advantage, seen = self._advantage(rewards, progress, walker, baseline)
+        logits = torch.cat([record.decision.logits for record in result.records]) / config.temperature
+        actions = torch.cat([record.actions for record in result.records])
+        log_probability = logits.log_softmax(dim=1).gather(1, actions[:, None])[:, 0]
+        losses = {"policy": Loss(policy_gradient_loss(log_probability, advantage))}
+        if config.entropy:
+            losses["entropy"] = Loss(entropy(logits), -config.entropy)
         if config.imitation:  # keeps what was learned from the expert
-            imitation, accuracy = imitate(
+            imitated, measured["accuracy"] = imitate(
                 self.rollout,
                 episodes,
                 self.teacher,
@@ -63,44 +79,58 @@ class Lecture:
                 teacher_share=0.5,
                 mirror=mirror,
                 along_path=self.training.imitation.teacher == "path",
+                progress=self.training.imitation.progress,
             )
-            loss = loss + config.imitation * imitation
-            report |= {"imitation": float(imitation.detach()), "accuracy": accuracy}
-        return IterationResult(loss, report, seen, len(walker) if config.baseline == "cumulative" else 0)
+            losses |= {
+                name: Loss(loss.value, config.imitation * loss.weight) for name, loss in imitated.items()
+            }
+        return IterationResult(losses, measured, seen, len(walker) if config.baseline == "cumulative" else 0)
 
     def _advantage(
         self,
-        rewards: NDArray[np.floating[Any]],  # (N,) of the walkers
+        rewards: Rewards,  # of N walkers
+        progress: Tensor,  # (B,) see _returns_of_progress
         walker: Tensor,  # (B,) of each decision, in the order of time
         baseline: float | None,
     ) -> tuple[Tensor, float]:  # (B,), and the value that the next baseline takes in
-        """The advantage of each decision: its reward, discounted by the decisions after it, minus the
-        baseline.
+        """The advantage of each decision: its return minus what was expected.
 
-        A cumulative baseline is subtracted from the discounted rewards, as in the authors' release; the other
-        baselines from the rewards before they are discounted.
+        The return is the discounted sum of later rewards. Expected are the metres that are left to the goal,
+        if the reward counts them, and the baseline: the mean reward at the end, discounted like it. A
+        cumulative baseline is not discounted, as in the authors' release.
         """
-        left, config = decisions_left(walker), self.config
+        config, left = self.config, decisions_left(walker)
 
-        def of_decisions(values: NDArray[np.floating[Any]]) -> Tensor:
+        def at_the_end(values: Floats) -> Tensor:
             by_walker = torch.as_tensor(values, device=walker.device).float()
             return discounted(by_walker[walker], left, config.discount)
 
         if config.baseline == "cumulative":
-            returns = of_decisions(rewards)
+            returns = progress + at_the_end(rewards.last)
             mean = float(returns.mean())
             return returns - (mean if baseline is None else baseline), mean
-        expected = np.full_like(rewards, rewards.mean() if baseline is None else baseline)
+        mean = float(rewards.outcome.mean())
+        expected = np.full_like(rewards.outcome, mean if baseline is None else baseline)
         if config.baseline == "instruction":
-            expected = np.repeat(rewards.reshape(-1, config.samples).mean(axis=1), config.samples)
-        return of_decisions(rewards - expected), float(rewards.mean())
+            expected = np.repeat(rewards.outcome.reshape(-1, config.samples).mean(axis=1), config.samples)
+        return progress + at_the_end(rewards.last - expected), mean
 
-    def _loss(self, result: RolloutResult, advantage: Tensor) -> Tensor:
-        logits = torch.cat([record.decision.logits for record in result.records]) / self.config.temperature
-        actions = torch.cat([record.actions for record in result.records])
-        log_probability = logits.log_softmax(dim=1).gather(1, actions[:, None])[:, 0]
-        loss = policy_gradient_loss(log_probability, advantage)
-        return loss - self.config.entropy * entropy(logits) if self.config.entropy else loss
+    def _returns_of_progress(self, rewards: Rewards, result: RolloutResult) -> Tensor:
+        """(B,) the discounted metres by which each decision and those after it approach the goal, minus the
+        metres that are left before it; 0 for rewards that do not count progress.
+        """
+        if rewards.goals is None:
+            return torch.zeros((), device=self.rollout.device)
+        goals = torch.as_tensor(rewards.goals, device=self.rollout.device)
+        total = torch.zeros(len(goals), dtype=self.teacher.length.dtype, device=goals.device)
+        found = []
+        for record in reversed(result.records):
+            goal = goals[record.walkers]
+            before = self.teacher.metres(record.before.viewpoint, goal)
+            after = self.teacher.metres(record.after.viewpoint, goal)
+            total[record.walkers] = before - after + self.config.discount * total[record.walkers]
+            found.append(total[record.walkers] - before)
+        return torch.cat(found[::-1])
 
     def _rewards(
         self,
@@ -108,14 +138,37 @@ class Lecture:
         chosen: NDArray[np.int64],
         first: NDArray[np.int64],
         result: RolloutResult,
-    ) -> NDArray[np.floating[Any]]:
-        """(B,) rewards of the whole paths: the expert's prefix and the walker's own suffix."""
+    ) -> tuple[Rewards, dict[str, float]]:
+        """The rewards of the whole paths: the expert's prefix and the walker's own suffix."""
         task = episodes.steps.task
         owner = np.repeat(np.arange(len(chosen)), self.config.samples)
-        references = task.paths.take(task.chain_of(chosen))
+        references = task.paths.take(task.chain_of(chosen)).take(owner)
         prefix = episodes.prefix(chosen, first)
         paths = concat_within_rows([prefix.take(owner), result.trajectories().viewpoints])
-        return episode_rewards(self.config.reward, task.houses, paths, references.take(owner))
+        total = episode_rewards(self.config.reward, task.houses, paths, references)
+        measured = {"reward": float(total.mean())}
+        if self.speaker is not None:
+            views = start_poses(task, chosen).view[owner]
+            texts = self.speaker.translated(episodes.instructions(chosen), episodes.vocabulary)
+            cycle = self.speaker.log_probabilities(paths, views, texts.take(owner)).per_word
+            total = total + self.config.cycle * cycle
+            measured["cycle"] = float(cycle.mean())
+        if not REWARDS[self.config.reward].progress:
+            return Rewards(last=total, outcome=total, goals=None), measured
+        starts, goals = references.firsts.astype(np.int64), references.lasts.astype(np.int64)
+        ends = paths.lasts.astype(np.int64)
+        left = task.houses.distance(ends, goals)
+        last = total - (task.houses.distance(starts, goals) - left)
+        return Rewards(last=last, outcome=last - left, goals=goals), measured
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rewards:
+    """What N walkers get for their whole paths."""
+
+    last: Floats  # (N,) at the end
+    outcome: Floats  # (N,) the same, minus the metres that are left to the goal if the reward counts them
+    goals: NDArray[np.int64] | None  # (N,) for rewards that count the progress of every step, else None
 
 
 def reinforcement_stages(setup: TrainingSetup) -> list[Stage]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,12 +10,11 @@ from typing import Any
 from babywalk.assets.records import Record
 from babywalk.common.config import from_table, merged
 from babywalk.common.errors import ConfigError, DataError
-from babywalk.common.files import read_json, write_json
+from babywalk.common.files import check_signed, read_json, signed, write_json
 from babywalk.training.config import TrainingConfig
 
 _FILE = "config.json"
 _FORMAT = 2
-_CHECKSUM = "sha256"  # of all other fields; runs of earlier versions have none
 FIXED_SETTINGS = ("task", "features", "seed", "init_from", "policy")  # a resumed run cannot change them
 
 
@@ -56,12 +53,9 @@ def read_run_config(run: Path) -> RunConfig:
     file = run / _FILE
     record = Record.of(file, "the run", read_json(file))
     _check_format(record)
-    settings = dict(record.fields)
-    if _CHECKSUM in settings and settings.pop(_CHECKSUM) != _checksum(settings):
-        raise DataError(
-            f"{file}: does not match its own SHA-256: it was damaged or edited. Restore it; settings of a "
-            "resumed run are changed with --set."
-        )
+    settings = check_signed(
+        file, record.fields, "Restore it; settings of a resumed run are changed with --set."
+    )
     agent, data = record.string("agent"), Path(record.string("data"))
     recipe, preset = (record.string(name) if settings.get(name) else None for name in ("recipe", "preset"))
     for name in ("format", "agent", "data", "recipe", "preset"):
@@ -80,12 +74,7 @@ def write_run_config(
         "preset": preset,
         "data": str(data.resolve()),
     }
-    fields = {**about, **asdict(config)}
-    write_json(run / _FILE, {**fields, _CHECKSUM: _checksum(fields)})
-
-
-def _checksum(fields: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
+    write_json(run / _FILE, signed({**about, **asdict(config)}))
 
 
 def refuse_changes(run: Path, names: Sequence[str]) -> None:

@@ -15,10 +15,13 @@ from babywalk.common.errors import ConfigError, DataError
 from babywalk.common.files import (
     atomic_folder,
     atomic_write,
+    check_signed,
+    exclusive_lock,
     read_json,
     read_text,
     read_toml,
     sha256,
+    signed,
     write_json,
     write_text,
 )
@@ -123,6 +126,32 @@ def test_errors_of_writing_name_the_target(tmp_path: Path) -> None:
     assert Path(inside.value.filename) == path / "inner"
     assert Path(elsewhere.value.filename) == tmp_path / "other"
     assert not path.exists()
+
+
+def test_signed_fields_are_read_as_they_were_written_and_changed_ones_are_an_error(tmp_path: Path) -> None:
+    file, fields = tmp_path / "a.json", {"n": 1, "of": {"é": [0.1, None]}}
+    write_json(file, signed(fields))
+    read = read_json(file)
+    assert check_signed(file, read, "") == fields
+    assert check_signed(file, fields, "") == fields  # of an earlier version
+    for changed in ({"n": 2}, {"more": 0}, {"sha256": None}, {"of": {"é": [0.1]}}):
+        with pytest.raises(
+            DataError, match=r"a\.json: does not match its own SHA-256: .* edited\. Restore it\.$"
+        ):
+            check_signed(file, {**read, **changed}, "Restore it.")
+
+
+def test_an_empty_object_is_not_what_was_signed(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a\.json: is an empty object\. Restore it\.$"):
+        check_signed(tmp_path / "a.json", {}, "Restore it.")
+
+
+def test_a_lock_is_exclusive_until_its_block_ends(tmp_path: Path) -> None:
+    busy = pytest.raises(ConfigError, match="another process is using it")
+    with exclusive_lock(tmp_path), busy, exclusive_lock(tmp_path):
+        pass
+    with exclusive_lock(tmp_path, wait=True):
+        pass
 
 
 def test_sha256(tmp_path: Path) -> None:

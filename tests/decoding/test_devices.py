@@ -30,7 +30,7 @@ from babywalk.modules.memory import SUMMARIES
 from babywalk.modules.model import Model, load_compatible, load_mean, load_model, save_model
 from babywalk.navigation.teacher import Teacher
 from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
-from babywalk.training.imitation import Imitation
+from babywalk.training.imitation import imitation_stages
 from babywalk.training.optimisation import WeightAverage, gradient_step, new_optimiser
 from babywalk.training.reinforcement import Lecture
 from babywalk.training.stage import Stage, TrainingSetup
@@ -105,7 +105,8 @@ def new_setup(kernels: str, training: dict[str, Any], **policy: Any) -> tuple[Mo
     rollout = Rollout(model.network.train(), observer.scaled(2.0), kernels=kernels)
     batches = square_batches(TASK)
     teacher = Teacher.of(TASK.houses).to("cpu")
-    return model, TrainingSetup(TrainingConfig(**training), rollout, teacher, [batches], [batches])
+    config = TrainingConfig(**training)
+    return model, TrainingSetup(config, rollout, teacher, lambda *_: [batches])
 
 
 def iterate(model: Model, stage: Stage) -> None:
@@ -163,7 +164,7 @@ def test_every_factory_call_of_the_package_has_a_device() -> None:
 def test_imitation(decoder: str, teacher: str, kernels: str, require_device: RequireDevice) -> None:
     config = ImitationConfig(batch=6, teacher=teacher, teacher_share=0.5, chain=2)
     model, setup = new_setup(kernels, {"imitation": config, "mirror": 0.5}, decoder=decoder)
-    iterate(model, Imitation(setup))
+    iterate(model, imitation_stages(setup)[0])
     assert require_device.checked > 0
 
 

@@ -26,7 +26,7 @@ from babywalk.training.checkpoint import Progress
 from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
 from babywalk.training.loop import Trainer
 from babywalk.training.optimisation import gradient_step, new_optimiser
-from babywalk.training.reinforcement import Lecture
+from babywalk.training.reinforcement import Lecture, Rewards
 from babywalk.training.stage import IterationResult, Stage, TrainingSetup
 
 # The only path is 0, 1, 2, 4, with one move per step. The neighbours of 2 are 1, 3 and 4.
@@ -71,8 +71,7 @@ def make_setup(rollout: Rollout, config: TrainingConfig) -> TrainingSetup:
         config=config,
         rollout=rollout,
         teacher=TEACHER,
-        imitation_tasks=[BATCHES],
-        reinforcement_tasks=[BATCHES],
+        episodes=lambda *_: [BATCHES],
     )
 
 
@@ -207,7 +206,7 @@ def test_rewarded_actions_become_more_likely(
 def test_imitation_loss_is_added_with_its_weight(rollout: RecordedRollout) -> None:
     torch.manual_seed(0)
     outcome = lecture(rollout, 1, imitation=0.25).iterate(0, 0.5)
-    own, imitation = outcome.report["loss"], outcome.report["imitation"]
+    own, imitation = outcome.report["policy"], outcome.report["imitation"]
     assert imitation > 0
     assert outcome.loss.item() == pytest.approx(own + 0.25 * imitation, rel=1e-5)
     assert [len(batch) for batch in rollout.batches] == [1, 2]  # imitation has as many walkers as samples
@@ -255,15 +254,19 @@ def test_cumulative_baseline_is_the_mean_over_all_decisions() -> None:
     stage = Lecture.__new__(Lecture)
     stage.config = ReinforceConfig(baseline="cumulative", discount=0.5)
     walker = torch.tensor([0, 1, 0, 0])  # in the order of time
-    advantage, mean = stage._advantage(np.array([4.0, 8.0]), walker, None)
+    rewards, none = (
+        Rewards(last=np.array([4.0, 8.0]), outcome=np.array([4.0, 8.0]), goals=None),
+        torch.zeros(()),
+    )
+    advantage, mean = stage._advantage(rewards, none, walker, None)
     assert mean == pytest.approx(15 / 4)
     assert advantage.tolist() == pytest.approx([1 - 3.75, 8 - 3.75, 2 - 3.75, 4 - 3.75])
-    again, _ = stage._advantage(np.array([4.0, 8.0]), walker, 3.0)
+    again, _ = stage._advantage(rewards, none, walker, 3.0)
     assert again.tolist() == pytest.approx([-2, 5, -1, 1])
     trainer = Trainer.__new__(Trainer)
     trainer.progress = Progress()
     for reward, decisions, expected in ((3.75, 4, 3.75), (1.0, 4, 2.375), (0.0, 8, 1.1875)):
-        trainer._update_baseline(IterationResult(torch.zeros(()), {}, reward, decisions))
+        trainer._update_baseline(IterationResult({}, {}, reward, decisions))
         assert trainer.progress.baseline == pytest.approx(expected)
 
 

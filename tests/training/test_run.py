@@ -156,7 +156,9 @@ def test_progress_bar_shows_the_status_of_a_run(
     assert re.fullmatch(rf"loss {number}, accuracy {number}", first[1])
     assert last[0] == "lecture 2"
     assert re.fullmatch(
-        rf"loss {number}, reward {number}, best SDTW \d+\.\d, imitation {number}, accuracy {number}", last[1]
+        rf"loss {number}, reward {number}, best SDTW \d+\.\d, accuracy {number}, policy {number}, "
+        rf"imitation {number}",
+        last[1],
     )
 
 
