@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from babywalk.cli.options import (
@@ -18,6 +19,7 @@ from babywalk.cli.options import (
     add_text,
     add_threads,
     command,
+    degrees,
     print_json,
     print_line,
     shell_quoted,
@@ -31,6 +33,7 @@ def add_data_commands(commands: Any) -> None:
     _add_segment_data(commands)
     _add_landmarks(commands)
     _add_align(commands)
+    _add_speaker(commands)
     _add_augment(commands)
 
 
@@ -254,6 +257,59 @@ def _align(options: argparse.Namespace) -> None:
     print_line(f"Next: babywalk train babywalk --data {data} --task {task} --run runs/babywalk")
 
 
+def _add_speaker(commands: Any) -> None:
+    speaker = command(
+        commands,
+        "speaker",
+        "train the speaker, which describes paths, and measure its texts",
+        "babywalk data speaker --data data",
+        "babywalk data speaker --data data --features resnet --set epochs=20",
+        "babywalk data speaker --data data --splits val_unseen --follower runs/seq2seq",
+    )
+    add_data(speaker)
+    add_splits(speaker, "val_seen val_unseen")
+    speaker.add_argument(
+        "--follower",
+        type=Path,
+        metavar="RUN",
+        help="also compare how an agent follows the speaker's texts and the human ones",
+    )
+    add_settings(speaker, "settings of the speaker, as in epochs=20")
+    add_features(speaker)
+    add_threads(speaker)
+    add_json(speaker)
+    speaker.set_defaults(run_command=_speaker)
+
+
+def _speaker(options: argparse.Namespace) -> None:
+    from babywalk.commands.speaker import report_speaker
+    from babywalk.common.config import from_assignments
+    from babywalk.common.tables import table
+
+    found = report_speaker(
+        options.data,
+        features=options.features,
+        settings=from_assignments(options.set),
+        splits=options.splits,
+        follower=options.follower,
+    )
+    if options.json:
+        print_json([asdict(quality) for quality in found])
+        return
+    header, rows = ["split", "paths", "perplexity", "BLEU-4", "words", "human words"], []
+    for quality in found:
+        numbers = (quality.perplexity, quality.bleu, quality.words, quality.human_words)
+        rows.append([quality.split, f"{quality.paths:,}", *(f"{number:.1f}" for number in numbers)])
+        for texts, measures in (("human", quality.on_human_texts), ("speaker", quality.on_speaker_texts)):
+            rows[-1] += [f"{100 * value:.1f}" for value in (measures or {}).values()]
+            if quality is found[0]:
+                header += [f"{name} on {texts} texts" for name in measures or {}]
+    print_line(table(header, rows))
+    for text in found[-1].examples if found else ():
+        print_line(f"  {text}")
+    print_line(f"Next: babywalk data augment --data {shell_quoted(options.data)}")
+
+
 def _add_augment(commands: Any) -> None:
     augment = command(
         commands,
@@ -261,6 +317,7 @@ def _add_augment(commands: Any) -> None:
         "sample new walks in the training houses and let a speaker describe them, as a split to train on",
         "babywalk data augment --data data",
         "babywalk data augment --data data --walks 40000 --split drawn --temperature 0.5 --seed 1",
+        "babywalk data augment --data data --split checked --retraced-by runs/seq2seq --min-ndtw 0.6",
     )
     add_data(augment)
     augment.add_argument(
@@ -275,6 +332,19 @@ def _add_augment(commands: Any) -> None:
         default=0.0,
         metavar="T",
         help="for sampling words (default: 0, the most likely word)",
+    )
+    augment.add_argument(
+        "--retraced-by",
+        type=Path,
+        metavar="RUN",
+        help="keep only walks that an agent walks again by their description",
+    )
+    augment.add_argument(
+        "--min-ndtw",
+        type=float,
+        default=0.5,
+        metavar="X",
+        help="with --retraced-by: how close it must come, 0 to 1 (default: 0.5)",
     )
     add_settings(augment, "settings of the speaker, as in epochs=20")
     add_features(augment)
@@ -296,17 +366,58 @@ def _augment(options: argparse.Namespace) -> None:
         temperature=options.temperature,
         seed=options.seed,
         settings=from_assignments(options.set),
+        retraced_by=options.retraced_by,
+        min_ndtw=options.min_ndtw,
     )
     if options.json:
         print_json(asdict(made))
         return
     for text in made.examples:
         print_line(f"  {text}")
-    for split, value in made.perplexity.items():
-        print_line(f"Perplexity of the human instructions of {split}: {value:.1f}")
+    if options.retraced_by:
+        print_line(f"Walked again by the agent: {made.walks:,} of {made.sampled:,} walks.")
     data = shell_quoted(options.data)
     print_line(
         f"{made.walks:,} described walks in the split {made.split}. "
         f"Next: babywalk data segment --data {data} --splits {made.split} && "
         f"babywalk data align r2r --data {data} --splits {made.split}"
     )
+
+
+def add_describe(commands: Any) -> None:
+    """Add `babywalk describe`, for one path."""
+    describe = command(
+        commands,
+        "describe",
+        "describe a path with the speaker of a data directory",
+        "babywalk describe --data demo/data --house dollhouse_025 --path d025-v017 d025-v016 d025-v009",
+    )
+    add_data(describe)
+    describe.add_argument("--house", required=True, metavar="SCAN", help="the house, as dollhouse_025")
+    describe.add_argument(
+        "--path",
+        required=True,
+        nargs="+",
+        metavar="ID",
+        help="viewpoints, each next to the one before",
+    )
+    describe.add_argument(
+        "--heading",
+        type=degrees,
+        default=0.0,
+        metavar="DEGREES",
+        help="start heading, -360 to 360: 0 is north (default), 90 east",
+    )
+    add_threads(describe)
+    add_json(describe)
+    describe.set_defaults(run_command=_describe)
+
+
+def _describe(options: argparse.Namespace) -> None:
+    from babywalk.commands.speaker import describe_path
+
+    found = describe_path(options.data, options.house, options.path, degrees=options.heading)
+    if options.json:
+        print_json(asdict(found))
+        return
+    print_line(found.text)

@@ -16,7 +16,7 @@ from babywalk.instructions.alignment.segmentation import proportional
 from babywalk.instructions.babysteps import BabySteps, load_babysteps, save_babysteps
 from babywalk.instructions.identification import IdentificationConfig, identify
 from babywalk.instructions.segmented import SegmentedTexts, load_segmented, save_segmented
-from babywalk.instructions.segmenting import find_sentences
+from babywalk.instructions.segmenting import find_sentences, segment_texts
 from babywalk.instructions.sentences import RULES, WordLists
 from babywalk.instructions.tagging import stop_words, tagger_notes
 
@@ -155,7 +155,14 @@ def _load_steps(dataset: Dataset, task: Task, config: IdentificationConfig) -> t
 
 
 def identify_steps(dataset: Dataset, task: Task, config: IdentificationConfig | None = None) -> BabySteps:
-    """The steps of every episode of a task, from its instructions alone: not aligned with the path."""
-    segmented = segmented_texts(dataset, task.split)
+    """The steps of every episode of a task, from its instructions alone: not aligned with the path.
+
+    The instructions of a split that is not stored are segmented now.
+    """
+    if task.split in dataset.splits:
+        segmented = segmented_texts(dataset, task.split)
+    else:
+        cache = dataset.folder / CACHE / SENTENCES
+        segmented = segment_texts(task.walks.texts, lists=WordLists(), cache=cache)
     sentences = segmented.of_episodes(task, np.arange(len(task)))
     return BabySteps(task, segmented, identify(segmented.table, sentences, config or IdentificationConfig()))

@@ -28,6 +28,7 @@ from babywalk.common.errors import ConfigError
 from babywalk.common.files import read_json, write_json
 from babywalk.common.progress import progress
 from babywalk.common.ragged import Ragged, concat_within_rows, ranges, starts
+from babywalk.common.seeding import generator
 from babywalk.common.weights import check_sizes, load_state, read_tensors, write_tensors
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.vocabulary import END, PADDING, SPECIAL, UNKNOWN, Vocabulary
@@ -182,23 +183,41 @@ class Speaker:
         self, paths: Ragged, start_views: Views, *, temperature: float = 0.0, seed: int = 0
     ) -> list[str]:
         """An instruction for each path. Words are sampled at the temperature; 0 takes the likeliest."""
+        batches = self.generate(paths, start_views, temperature=temperature, seed=seed)
+        return [self.text_of(words) for batch in batches for words in batch]
+
+    def generate(
+        self,
+        paths: Ragged,
+        start_views: Views,
+        *,
+        temperature: float = 0.0,
+        seed: int = 0,
+        done: int = 0,  # batches to leave out at the start
+    ) -> Iterator[list[list[int]]]:
+        """The words of an instruction for each path, batch by batch: at least one, without END.
+
+        A batch depends on its number and the seed, not on the batches before it.
+        """
         self.network.eval()
-        texts: list[str] = []
-        draw = torch.Generator(device=self.network.device).manual_seed(seed)
-        batches = [np.arange(len(paths))[first : first + _BATCH] for first in range(0, len(paths), _BATCH)]
-        with torch.inference_mode():
-            for batch in progress(batches, "Generating instructions", unit="batch"):
+        numbers = np.arange(len(paths))
+        batches = [numbers[first : first + _BATCH] for first in range(0, len(paths), _BATCH)]
+        bar = progress(batches[done:], "Generating instructions", total=len(batches), done=done, unit="batch")
+        for number, batch in enumerate(bar, start=done):
+            draw = torch.Generator(device=self.network.device)
+            draw.manual_seed(int(generator(seed, "speaker words", number).integers(2**31)))
+            with torch.inference_mode():
                 encoded = self.encode(paths.take(batch), start_views[batch])
-                texts += [
-                    detokenise([self.vocabulary.words[word] for word in row])
-                    for row in self._generate(encoded, temperature, draw)
-                ]
-        return texts
+                found = self._generate(encoded, temperature, draw)
+            yield found
+
+    def text_of(self, words: Sequence[int]) -> str:
+        """Words of this vocabulary as a text."""
+        return detokenise([self.vocabulary.words[word] for word in words])
 
     def _generate(
         self, encoded: EncodedTrajectories, temperature: float, draw: torch.Generator
-    ) -> Iterator[list[int]]:
-        """The word numbers of each instruction: at least one, at most `max_words`, without END."""
+    ) -> list[list[int]]:
         numbers, device = self.vocabulary.word_ids, self.network.device
         end = numbers[END]
         word = torch.full((len(encoded.summary),), end, device=device)  # END precedes the first word
@@ -219,8 +238,8 @@ class Speaker:
             words.append(word)
             if bool(done.all()):
                 break
-        for row in torch.stack(words, dim=1).tolist():
-            yield row[: row.index(end)] if end in row else row
+        rows = torch.stack(words, dim=1).tolist()
+        return [row[: row.index(end)] if end in row else row for row in rows]
 
     def save(self, folder: Path, *, notes: Sequence[str] = ()) -> None:
         """Write the speaker as a component of a data directory."""

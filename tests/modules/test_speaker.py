@@ -18,6 +18,7 @@ from babywalk.assets.tokens import tokenise
 from babywalk.cli import main
 from babywalk.commands.augment import augment
 from babywalk.commands.segment import segment_data
+from babywalk.commands.speaker import report_speaker
 from babywalk.commands.train import train_agent
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
@@ -119,6 +120,12 @@ def test_an_agent_trains_on_a_generated_split(data: Path) -> None:
     run = data.parent / "run"
     train_agent("babywalk", data, run, preset="tiny", settings=settings)
     assert (run / "model.safetensors").is_file()
+    kept = augment(data, 40, "checked", retraced_by=run, min_ndtw=0.0)
+    assert kept.walks == kept.sampled == 40
+    (quality,) = report_speaker(data, splits=["val_seen"], follower=run)
+    for measures in (quality.on_human_texts, quality.on_speaker_texts):
+        assert measures is not None
+        assert 0 <= measures["SDTW"] <= measures["SR"] <= 1
 
 
 @pytest.mark.parametrize(
@@ -129,6 +136,9 @@ def test_an_agent_trains_on_a_generated_split(data: Path) -> None:
         (["--walks", "0"], "at least 1"),
         (["--temperature", "-1"], "Give 0, for the most likely words"),
         (["--temperature", "nan"], "Give 0, for the most likely words"),
+        (["--min-ndtw", "1.5"], "min-ndtw = 1.5 is out of range"),
+        (["--min-ndtw", "nan"], "min-ndtw = nan is out of range"),
+        (["--retraced-by", "nowhere"], "nowhere: is neither a run nor a model"),
         (["--set", "hiden=3"], "Did you mean hidden"),
         (["--set", "epochs=0"], "epochs = 0 is out of range"),
         (["--set", "learning_rate=-1"], "learning_rate = -1.0 is out of range"),
@@ -201,8 +211,8 @@ def test_a_split_of_another_origin_is_not_overwritten(data: Path) -> None:
 
 def test_missing_splits_are_skipped_or_named(data: Path) -> None:
     (data / "r2r" / "R2R_val_seen.json").unlink()
-    made = augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
-    assert list(made.perplexity) == ["val_unseen"]
+    assert augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1}).walks == 5
+    assert [quality.split for quality in report_speaker(data)] == ["val_unseen"]
     (data / "r2r" / "R2R_train.json").unlink()
     with pytest.raises(ConfigError, match="Split 'train' is not known"):
         augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
