@@ -2,6 +2,10 @@
 
 A command that reads a damaged file either gives the result that it gives without the damage, or ends with
 exit code 2 and one sentence. It never ends with a traceback, and never hangs.
+
+Another result is allowed in three cases only, where no checksum can know the damage: raw files of other
+publishers, a model whose checksum was removed (files of earlier versions have none), and a changed file that
+was entered into its manifest. Then the content alone is checked.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ import pytest
 
 from babywalk.cli import main
 from babywalk.common.errors import BabyWalkError
-from babywalk.common.files import sha256
+from babywalk.common.files import sha256, signed
 
 pytestmark = pytest.mark.slow
 
@@ -109,25 +113,48 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return made
 
 
-def resume(world: World) -> list[str]:
-    """Resumes a fresh copy of the interrupted run."""
+def resume(world: World, run: str) -> list[str]:
+    """Resumes a fresh copy of a run."""
     copied = world.root / "resumed"
     shutil.rmtree(copied, ignore_errors=True)
-    shutil.copytree(world.root / "interrupted", copied)
+    shutil.copytree(world.root / run, copied)
     return ["train", "babywalk", "--data", str(world.data), "--run", str(copied), "--resume"]
+
+
+def export(world: World, task: str, split: str) -> list[str]:
+    """Exports a task with its Baby-Steps."""
+    options = ["--split", split, "--steps", "--data", str(world.data)]
+    return ["data", "export", task, *options, str(world.root / "out.json")]
+
+
+def evaluate(world: World, model: Path, split: str = "val_seen") -> list[str]:
+    """Evaluates a model."""
+    options = ["--split", f"{split}:3", "--json", "--data", str(world.data), "--device", "cpu"]
+    return ["evaluate", str(model), "--tasks", "r2r,r4r", *options]
+
+
+def import_raw(world: World) -> list[str]:
+    """Imports all raw files into a new directory."""
+    shutil.rmtree(world.root / "imported", ignore_errors=True)
+    raw, places = world.data / "raw", {"r2r": "R2R", "boxes": "BBox", "fine-grained": "fgr2r"}
+    places |= {name: name for name in ("connectivity", "rooms")}
+    options = [f"--{name}={raw / place}" for name, place in places.items()]
+    options += [f"--categories={raw / 'category_mapping.tsv'}"]
+    features = f"--features=dollhouse={raw / 'features' / 'dollhouse.tsv'}"
+    return ["data", "import", "--json", *options, features, str(world.root / "imported")]
 
 
 COMMANDS: dict[str, Command] = {
     "stats": lambda world: ["data", "stats", "--json", "--data", str(world.data)],
     "verify": lambda world: ["data", "verify", "--json", str(world.data)],
-    "export": lambda world: [
-        *["data", "export", "r4r", "--split", "val_seen", "--steps", "--data", str(world.data)],
-        str(world.root / "out.json"),
-    ],
-    "evaluate": lambda world: [
-        *["evaluate", str(world.run), "--tasks", "r2r,r4r", "--split", "val_seen:3", "--json"],
-        *["--data", str(world.data), "--device", "cpu"],
-    ],
+    "export": lambda world: export(world, "r4r", "val_seen"),
+    "export train": lambda world: export(world, "r4r", "train"),
+    "export r2r": lambda world: export(world, "r2r", "val_seen"),
+    "export r2r train": lambda world: export(world, "r2r", "train"),
+    "evaluate": lambda world: evaluate(world, world.run),
+    "evaluate unseen": lambda world: evaluate(world, world.run, "val_unseen"),
+    "evaluate best": lambda world: evaluate(world, world.run / "best" / "imitation.safetensors"),
+    "import": import_raw,
     "segment": lambda world: [
         *["data", "segment", "--data", str(world.data), "--workers", "1", "--splits", "test", "--json"]
     ],
@@ -135,7 +162,8 @@ COMMANDS: dict[str, Command] = {
     "draw": lambda world: [
         *["draw", str(world.root / "out.svg"), "--data", str(world.data), "--house", "dollhouse_000"]
     ],
-    "resume": resume,
+    "resume": lambda world: resume(world, "interrupted"),
+    "resume finished": lambda world: resume(world, "run"),
     "curves": lambda world: ["curves", str(world.run), "--out", str(world.root / "out.svg"), "--json"],
     "publish": lambda world: [
         *["publish", str(world.run), str(world.root / "published"), "--data", str(world.data), "--json"]
@@ -149,9 +177,10 @@ def result(world: World, name: str) -> tuple[int, str, str]:
         (world.root / file).unlink(missing_ok=True)
     shutil.rmtree(world.root / "published", ignore_errors=True)
     code, out, err = call(COMMANDS[name](world))
-    if name == "export" and code == 0:
-        out += (world.root / "out.json").read_text()
-    if name == "resume" and code == 0:
+    written = [world.root / "out.json", world.root / "out.svg", world.root / "published" / "README.md"]
+    if code == 0:
+        out += "".join(file.read_text() for file in written if file.exists())
+    if name.startswith("resume") and code == 0:
         out = sha256(world.root / "resumed" / "model.safetensors")
     return code, out, err
 
@@ -209,12 +238,13 @@ def damaged_json(text: str, random: np.random.Generator) -> str:
     return json.dumps(value)
 
 
-def damaged_header(content: bytes, random: np.random.Generator) -> bytes:
-    """A safetensors file whose header of BabyWalk was changed as JSON, without its checksum."""
+def damaged_header(content: bytes, random: np.random.Generator, *, checksum: bool) -> bytes:
+    """A safetensors file whose header of BabyWalk was changed as JSON, with or without its checksum."""
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])
     about = json.loads(header["__metadata__"]["babywalk"])
-    del about["sha256"]
+    if not checksum:
+        del about["sha256"]
     header["__metadata__"]["babywalk"] = damaged_json(json.dumps(about), random)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
@@ -227,7 +257,8 @@ def with_manifest(file: Path) -> Iterator[Path]:
     if manifest.is_file() and manifest != file:
         about = json.loads(manifest.read_text())
         about["files"][file.name] = {"bytes": file.stat().st_size, "sha256": sha256(file)}
-        manifest.write_text(json.dumps(about))
+        del about["sha256"]
+        manifest.write_text(json.dumps(signed(about)))
         yield manifest
 
 
@@ -241,11 +272,11 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
 
-def attack(world: World, file: Path, name: str, count: int, *, strict: bool = True) -> Tally:
+def attack(world: World, file: Path, name: str, count: int) -> Tally:
     """Mutate one file `count` times and run a command each time.
 
-    Every third mutation of a file with a manifest is entered into it; then, and unless `strict`, a command
-    that succeeds may give another result.
+    Every third mutation of a file with a manifest is entered into it; every fourth one of a model takes the
+    checksum away.
     """
     random = np.random.default_rng([SEED, *str(file.relative_to(world.root)).encode(), *name.encode()])
     if name not in world.expected:
@@ -256,12 +287,12 @@ def attack(world: World, file: Path, name: str, count: int, *, strict: bool = Tr
     manifest = file.parent / "manifest.json"
     kept = manifest.read_bytes() if manifest.is_file() else None
     for number in range(count):
-        lenient = not strict
+        lenient = name == "import"
         if file.suffix == ".json" and number % 2:
             file.write_bytes(damaged_json(content.decode(), random).encode("utf-8", "surrogatepass"))
         elif file.suffix == ".safetensors" and number % 2:
-            file.write_bytes(damaged_header(content, random))
-            lenient = True
+            lenient = number % 4 == 3
+            file.write_bytes(damaged_header(content, random, checksum=not lenient))
         else:
             file.write_bytes(damaged_bytes(content, random))
         if number % 3 == 2 and name != "verify":
@@ -287,39 +318,60 @@ def attack(world: World, file: Path, name: str, count: int, *, strict: bool = Tr
     return tally
 
 
-# The command that reads a file most cheaply, how many mutations, and whether its result must be the same.
+# The command that reads a file most cheaply, and how many mutations.
 DATA = {
-    "connectivity/*": ("stats", 12, True),
-    "r2r/*": ("stats", 24, True),
-    "r4r/train/*": ("stats", 30, True),
-    "r[68]r/train/*": ("stats", 10, True),
-    "sentences/train/*": ("stats", 24, True),
-    "r4r/val_seen/*": ("export", 80, True),
-    "sentences/val_seen/*": ("export", 80, True),
-    "babysteps/r4r/val_seen/*": ("export", 80, True),
-    "cache/houses*": ("export", 60, True),
-    "cache/sentences/*": ("segment", 12, True),
-    "features/dollhouse/*": ("evaluate", 40, True),
-    "features/objects/manifest.json": ("verify", 30, True),
-    "fine_grained/*": ("verify", 6, True),
-    "fine_grained/FGR2R_val_seen.json": ("check", 60, True),
-    "plans/*": ("verify", 6, True),
-    "plans/dollhouse_000.json": ("draw", 20, True),
-    "raw/**/*": ("verify", 2, True),
-    "features/objects/*": ("verify", 6, True),
+    "connectivity/*": ("stats", 12),
+    "r2r/*": ("stats", 24),
+    "r4r/train/*": ("stats", 30),
+    "r4r/val_unseen/*": ("stats", 10),
+    "r[68]r/*/*": ("stats", 10),
+    "sentences/train/*": ("stats", 24),
+    "sentences/val_unseen/*": ("evaluate unseen", 10),
+    "sentences/test/*": ("verify", 10),
+    "r4r/val_seen/*": ("export", 80),
+    "sentences/val_seen/*": ("export", 80),
+    "babysteps/r4r/val_seen/*": ("export", 80),
+    "babysteps/r4r/train/*": ("export train", 10),
+    "babysteps/r2r/val_seen/*": ("export r2r", 10),
+    "babysteps/r2r/train/*": ("export r2r train", 10),
+    "cache/houses*": ("export", 60),
+    "cache/sentences/*": ("segment", 12),
+    "features/dollhouse/*": ("evaluate", 40),
+    "features/objects/manifest.json": ("verify", 30),
+    "fine_grained/*": ("verify", 6),
+    "fine_grained/FGR2R_val_seen.json": ("check", 60),
+    "plans/*": ("verify", 6),
+    "plans/dollhouse_000.json": ("draw", 20),
+    "raw/**/*": ("verify", 2),
+    "raw/connectivity/dollhouse_000_connectivity.json": ("import", 12),
+    "raw/R2R/R2R_val_seen.json": ("import", 12),
+    "raw/fgr2r/FGR2R_val_seen.json": ("import", 12),
+    "raw/features/dollhouse.tsv": ("import", 12),
+    "raw/category_mapping.tsv": ("import", 12),
+    "raw/rooms/train*": ("import", 12),
+    "raw/BBox/*": ("import", 2),
+    "features/objects/*": ("verify", 6),
 }
 RUN = {
-    "run/model.safetensors": ("evaluate", 150, True),
-    "run/config.json": ("publish", 40, True),
-    "run/metrics.csv": ("curves", 30, False),
-    "run/versions.json": ("publish", 30, False),
-    "run/result.json": ("publish", 30, False),
-    "interrupted/last.safetensors": ("resume", 200, True),
-    "interrupted/best/*": ("resume", 60, True),
-    "interrupted/config.json": ("resume", 100, True),
-    "interrupted/metrics.csv": ("resume", 40, True),
+    "run/model.safetensors": ("evaluate", 150),
+    "run/best/*": ("evaluate best", 30),
+    "run/last.safetensors": ("resume finished", 30),
+    "run/config.json": ("publish", 40),
+    "run/metrics.*": ("curves", 60),
+    "run/versions.json": ("publish", 30),
+    "run/result.json": ("publish", 30),
+    "run/tensorboard/*": ("resume finished", 8),
+    "run/.lock": ("resume finished", 2),
+    "interrupted/last.safetensors": ("resume", 200),
+    "interrupted/best/*": ("resume", 60),
+    "interrupted/config.json": ("resume", 100),
+    "interrupted/metrics.*": ("resume", 40),
+    "interrupted/versions.json": ("resume", 8),
+    "interrupted/tensorboard/*": ("resume", 8),
+    "interrupted/.lock": ("resume", 2),
 }
 MANY_RAW = 30  # files under raw/, of hundreds of one kind
+UNREAD = ("cache", "tensorboard", ".lock", "interrupted/versions.json")  # or, if damaged, made again
 
 
 ALL = {**{f"data/{pattern}": how for pattern, how in DATA.items()}, **RUN}
@@ -327,19 +379,25 @@ ALL = {**{f"data/{pattern}": how for pattern, how in DATA.items()}, **RUN}
 
 def files_of(world: World, pattern: str) -> list[Path]:
     files = [file for file in sorted(world.root.glob(pattern)) if file.is_file()]
-    return files[:: max(1, len(files) // MANY_RAW)] if "raw" in pattern else files
+    return files[:: max(1, len(files) // MANY_RAW)]
+
+
+def test_every_file_is_mutated(world: World) -> None:
+    folders = [world.data, world.run, world.root / "interrupted"]
+    files = {file for folder in folders for file in folder.rglob("*") if file.is_file()}
+    assert files <= {file for pattern in ALL for file in world.root.glob(pattern)}
 
 
 @pytest.mark.parametrize("pattern", ALL)
 def test_a_damaged_file_is_refused_or_harmless(world: World, pattern: str) -> None:
-    name, count, strict = ALL[pattern]
+    name, count = ALL[pattern]
     files = files_of(world, pattern)
     assert files
-    found = [attack(world, file, name, count, strict=strict) for file in files]
+    found = [attack(world, file, name, count) for file in files]
     problems = [problem for tally in found for problem in tally.problems]
     assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
     assert sum(tally.refused + tally.harmless for tally in found) == count * len(files)
-    assert any(tally.refused for tally in found) or "cache" in pattern
+    assert any(tally.refused for tally in found) or any(name in pattern for name in UNREAD)
 
 
 def test_at_least_two_thousand_mutations_are_tried(world: World) -> None:

@@ -2,7 +2,7 @@
 
 A component is written to a temporary folder and renamed into place, so it is complete or absent, and commands
 may write different components at the same time. Its `manifest.json` has the version that wrote it, licence
-notes, and the size and SHA-256 of every file.
+notes, the size and SHA-256 of every file, and the SHA-256 of itself.
 
 An import that replaces several components writes them into a staging folder inside the data directory, then a
 list of its moves, then moves them. A process may be killed at any time: whoever opens the directory next
@@ -23,7 +23,16 @@ from typing import Any
 import babywalk
 from babywalk.assets.records import Record
 from babywalk.common.errors import ConfigError, DataError
-from babywalk.common.files import CAN_LOCK, atomic_folder, exclusive_lock, read_json, sha256, write_json
+from babywalk.common.files import (
+    CAN_LOCK,
+    atomic_folder,
+    check_signed,
+    exclusive_lock,
+    read_json,
+    sha256,
+    signed,
+    write_json,
+)
 from babywalk.common.progress import progress
 
 # The folders of a data directory. A built task is a component <task>/<split>.
@@ -66,28 +75,24 @@ def component(
         draft = Draft(temporary, dict(details or {}))
         yield draft
         files = sorted(file for file in temporary.rglob("*") if file.is_file())
-        write_json(
-            temporary / MANIFEST,
-            {
-                "what": what,
-                "made_by": f"babywalk {babywalk.__version__}",
-                "notes": list(notes),
-                "details": draft.details,
-                "files": {
-                    file.relative_to(temporary).as_posix(): {
-                        "bytes": file.stat().st_size,
-                        "sha256": sha256(file),
-                    }
-                    for file in files
-                },
+        manifest = {
+            "what": what,
+            "made_by": f"babywalk {babywalk.__version__}",
+            "notes": list(notes),
+            "details": draft.details,
+            "files": {
+                file.relative_to(temporary).as_posix(): {"bytes": file.stat().st_size, "sha256": sha256(file)}
+                for file in files
             },
-        )
+        }
+        write_json(temporary / MANIFEST, signed(manifest))
 
 
 def read_manifest(folder: Path) -> Record:
     """The manifest of a component."""
     file = folder / MANIFEST
-    return Record.of(file, "the manifest", read_json(file))
+    record = Record.of(file, "the manifest", read_json(file))
+    return Record(file, record.name, check_signed(file, record.fields, ""))
 
 
 def details(folder: Path) -> Record:

@@ -24,7 +24,7 @@ from babywalk.commands.evaluate import evaluate_agent
 from babywalk.commands.train import RESULT  # raises a ConfigError if torch is missing
 from babywalk.common.config import from_table
 from babywalk.common.errors import ConfigError, DataError, unknown
-from babywalk.common.files import atomic_folder, read_json, write_text
+from babywalk.common.files import atomic_folder, check_signed, read_json, write_text
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.model_card import Measurement, ModelCard
 from babywalk.evaluation.report import Report, read_reports
@@ -180,5 +180,8 @@ def _licence_notes(dataset: Dataset, model: Model, config: TrainingConfig) -> It
 
 
 def _read_if_exists(file: Path) -> Mapping[str, Any]:
-    """The fields of a JSON file; empty if it does not exist."""
-    return Record.of(file, "the file", read_json(file)).fields if file.is_file() else {}
+    """The fields of a JSON file of a run; empty if it does not exist."""
+    if not file.is_file():
+        return {}
+    record = Record.of(file, "the file", read_json(file))
+    return check_signed(file, record.fields, "Restore it, or remove it.")

@@ -214,7 +214,9 @@ def check_signed(path: Path, fields: Mapping[str, Any], advice: str) -> dict[str
     if not found:
         raise DataError(f"{path}: is an empty object. {advice}".rstrip())
     if _CHECKSUM in found and found.pop(_CHECKSUM) != _digest(found):
-        raise DataError(f"{path}: does not match its own SHA-256: it was damaged or edited. {advice}".rstrip())
+        raise DataError(
+            f"{path}: does not match its own SHA-256: it was damaged or edited. {advice}".rstrip()
+        )
     return found
 
 

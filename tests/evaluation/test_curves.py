@@ -82,6 +82,9 @@ def test_invalid_runs_are_reported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"has no metrics\.csv"):
         read_curves([tmp_path])
     (run / "metrics.csv").write_text("total,stage,iteration,name,value\n1,imitation,x,loss,2\n")
+    with pytest.raises(DataError, match=r"metrics\.csv: does not match metrics\.sha256: .* or remove"):
+        read_curves([run])
+    (run / "metrics.sha256").unlink()
     with pytest.raises(DataError, match="line 2 is not a measurement"):
         read_curves([run])
     for content, message in (
