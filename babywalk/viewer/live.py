@@ -46,7 +46,11 @@ def open_page(service: Service, *, host: str, port: int) -> LivePage:
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/" + (f"?token={token}" if token else "")
     config = uvicorn.Config(
-        create_app(service, token=token), log_level="warning", server_header=False, access_log=False
+        create_app(service, token=token),
+        log_level="warning",
+        server_header=False,
+        access_log=False,
+        ws="none",
     )
     return LivePage(address, uvicorn.Server(config), listener)
 

@@ -30,7 +30,7 @@ _MAX_BODY = 64 << 10  # bytes; a text of 2,000 characters has at most 24,000 as 
 _WAITING = 128  # requests for the agents at a time
 _SECONDS = 30.0  # for a typed instruction
 _LOAD_SECONDS = 600.0  # for agents to walk a data set that is opened for the first time
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "testserver"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -72,7 +72,7 @@ def _problems(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 _READING = _problems(404, 422, 503)
-_WRITING = _problems(400, 413, 422, 429, 503)
+_WRITING = _problems(400, 404, 413, 422, 429, 503)
 _JSON = "application/json"
 _PORT = re.compile(r":\d*$")
 

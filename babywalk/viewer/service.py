@@ -13,11 +13,12 @@ from babywalk.episodes.dataset import Dataset
 from babywalk.instructions.segmenting import segment
 from babywalk.viewer.collection import Collection
 from babywalk.viewer.geometry import house_record
-from babywalk.viewer.page import MAX_AGENTS, MAX_TEXT, catalogue, encode
+from babywalk.viewer.page import catalogue, encode
 from babywalk.viewer.texts import cut_typed
 from babywalk.viewer.walks import Walker
 
 MAX_STEPS = 60  # Baby-Steps of a typed instruction: each takes an agent several decisions
+_LONGEST = 60  # characters of a name in a message
 
 
 class NotFoundError(BabyWalkError):
@@ -66,7 +67,7 @@ class Service:
     def collection(self, task: str, split: str) -> Loaded:
         """A collection; when it is first asked for, the agents walk its episodes."""
         if (task, split) not in {(one, other) for one, other, _ in self.offered}:
-            raise NotFoundError(f"There is no data set {_short(task)} with a split {_short(split)} here.")
+            raise NotFoundError(f"There is no data set {_short(task)!r} with a split {_short(split)!r} here.")
         with self._loading:
             if (task, split) not in self._loaded:
                 self._loaded[task, split] = Loaded.of(self.load(task, split))
@@ -76,13 +77,12 @@ class Service:
         """The geometry of a house."""
         if scan not in self._houses:
             if scan not in self.dataset.houses.scans:
-                raise NotFoundError(f"There is no house {_short(scan)} here.")
+                raise NotFoundError(f"There is no house {_short(scan)!r} here.")
             self._houses[scan] = encode(house_record(self.dataset, scan))
         return self._houses[scan]
 
     def segment(self, text: str) -> bytes:
         """The Baby-Steps and landmarks of a typed instruction."""
-        check_text(text)
         with self._tagging:
             steps = segment(text)
         names = list(dict.fromkeys(name for step in steps for name in step.landmarks))
@@ -90,17 +90,15 @@ class Service:
 
     def follow(self, house: str, viewpoint: str, heading: float, text: str, agents: Sequence[str]) -> bytes:
         """The walks of agents after a typed instruction; the heading is in degrees."""
-        check_text(text)
         followers = {one.name: one for one in self.followers}
         for name in agents:
             if name not in followers:
-                raise unknown("Agent", _short(name), followers)
-        if len(agents) > MAX_AGENTS:
-            raise ConfigError(f"At most {MAX_AGENTS} agents can follow an instruction at a time.")
+                raise NotFoundError(str(unknown("Agent", _short(name), followers)))
         if house not in self.dataset.houses.scans:
-            raise unknown("House", _short(house), self.dataset.houses.scans)
+            raise NotFoundError(str(unknown("House", _short(house), self.dataset.houses.scans)))
         if viewpoint not in self.dataset.houses.viewpoints(house):
-            raise ConfigError(f"House {house} has no viewpoint {_short(viewpoint)}.")
+            raise NotFoundError(f"House {house} has no viewpoint {_short(viewpoint)!r}.")
+        check_words(text)
         with self._tagging:
             if (count := len(segment(text))) > MAX_STEPS:
                 raise ConfigError(
@@ -132,21 +130,19 @@ class Loaded:
     def episode(self, name: str) -> bytes:
         """An episode with all walks."""
         if name not in self.numbers:
-            raise NotFoundError(f"There is no episode {_short(name)} among those shown here.")
+            raise NotFoundError(f"There is no episode {_short(name)!r} among those shown here.")
         number = self.numbers[name]
         if number not in self._episodes:
             self._episodes[number] = encode(self.collection.episode(number))
         return self._episodes[number]
 
 
-def check_text(text: str) -> None:
-    """Raise unless a typed instruction has words, and not too many characters."""
-    if len(text) > MAX_TEXT:
-        raise ConfigError(f"The instruction has {len(text):,} characters; at most {MAX_TEXT:,} are read.")
+def check_words(text: str) -> None:
+    """Raise unless a typed instruction has words."""
     if not any(map(str.isalnum, text)):
         raise ConfigError("The instruction has no words. Give one such as 'Walk to the kitchen.'")
 
 
 def _short(name: str) -> str:
     """A name from a request, for a message."""
-    return repr(name if len(name) <= 60 else name[:57] + "...")
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "..."
