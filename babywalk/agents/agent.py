@@ -23,6 +23,21 @@ class Agent(Protocol):
 
 
 @runtime_checkable
+class DecodingAgent(Protocol):
+    """An agent that scores actions, and whose trajectories depend on how they are decoded."""
+
+    @property
+    def decoding(self) -> str:
+        """The decoder and its settings, as in "frontier:candidates=20"."""
+        ...
+
+    @property
+    def known_map(self) -> bool:
+        """Whether it searches with the graph of the house."""
+        ...
+
+
+@runtime_checkable
 class StepAgent(Protocol):
     """An agent with a memory: it can start at any Baby-Step, given the expert's history before it."""
 

@@ -12,7 +12,7 @@ from babywalk.assets.tokens import tokenise
 from babywalk.buildings.houses import Houses
 from babywalk.common.errors import ConfigError, shortlist, unknown
 from babywalk.common.ragged import Ragged
-from babywalk.decoding.decoders import Greedy
+from babywalk.decoding.decoders import Decoder
 from babywalk.decoding.episode_batch import EpisodeBatch
 from babywalk.decoding.rollout import Rollout, StepRecord
 from babywalk.episodes.joining import TASKS
@@ -51,6 +51,7 @@ class Followed:
 def follow(
     model: Model,
     rollout: Rollout,
+    decoder: Decoder,
     houses: Houses,
     house: str,
     viewpoint: str,
@@ -59,7 +60,8 @@ def follow(
 ) -> Followed:
     """Segment the instruction by its text, and walk its Baby-Steps one after another.
 
-    The heading is in radians from -2 pi to 2 pi, 0 north and growing clockwise.
+    The heading is in radians from -2 pi to 2 pi, 0 north and growing clockwise. With a search decoder, the
+    moves are those of the chosen path; the path also has all walking back.
     """
     _check_arguments(house, viewpoint, heading, instruction)
     numbers = houses.viewpoints(house)
@@ -75,11 +77,11 @@ def follow(
     rows = Ragged.of([tokens[row][:max_words].tolist() for row in range(len(steps))])
     batch = _batch(rows, poses_at([numbers[viewpoint]], [heading]), config.max_moves * scale)
     with rollout.inference():
-        result = rollout.run(batch, Greedy())
+        result, trajectories = decoder.decisions(rollout, batch)
     names = houses.names
     return Followed(
         house=house,
-        path=tuple(names[number] for number in result.trajectories().viewpoints[0]),
+        path=tuple(names[number] for number in trajectories.viewpoints[0]),
         steps=tuple(steps),
         moves=tuple(_move(record, names, words[record.step][:max_words]) for record in result.records),
         unknown=unknown_words,

@@ -5,22 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from babywalk.agents.agent import Index
 from babywalk.agents.follow import Followed, follow
 from babywalk.agents.table import AGENTS
 from babywalk.buildings.features import open_features
 from babywalk.common.errors import DataError, shortlist
-from babywalk.common.ragged import concat_rows
+from babywalk.common.ragged import Ragged, concat_rows
 from babywalk.decoding.decoders import Decoder, Greedy
 from babywalk.decoding.episode_batch import EpisodeBatches
-from babywalk.decoding.rollout import Rollout
+from babywalk.decoding.rollout import PathSpeaker, Rollout
+from babywalk.decoding.search import Search
+from babywalk.decoding.specs import spec_of
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.instructions.store import identify_steps
 from babywalk.modules.device import choose_device
 from babywalk.modules.model import Model
+from babywalk.modules.speaker import TextScores, open_speaker
 from babywalk.navigation.observation import ORIENTATION, Observer, observer_for
 from babywalk.navigation.trajectories import Trajectories
 from babywalk.navigation.world import World
@@ -31,7 +35,8 @@ _BATCH = 2048  # walkers at a time: in large batches many share a viewpoint
 class LearnedAgent:
     """Segments each instruction by its text alone, and walks its steps one by one.
 
-    `step_size` replaces the step size that the model was trained with, also if it reads instructions whole.
+    `decoder` replaces that of the agent's definition. `step_size` replaces the step size that the model was
+    trained with, also if it reads instructions whole.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class LearnedAgent:
         step_size: int | None = None,
         device: str = "auto",
         kernels: str = "auto",
+        decoder: Decoder | None = None,
     ) -> None:
         self.model = model
         self.config = model.config
@@ -57,8 +63,20 @@ class LearnedAgent:
         check_features(model, self.observer, dataset)
         self.rollout = Rollout(model.network, self.observer, kernels=kernels)
         definition = AGENTS.get(str(model.facts.get("agent")))
-        self.decoder: Decoder = definition.decoder if definition else Greedy()
+        self.decoder = decoder or (definition.decoder if definition else Greedy())
+        if isinstance(self.decoder, Search) and self.decoder.needs_speaker:
+            self.rollout.speaker = self._speaker()
         self._batches: dict[int, EpisodeBatches] = {}
+
+    @property
+    def decoding(self) -> str:
+        """The decoder and its settings."""
+        return spec_of(self.decoder)
+
+    @property
+    def known_map(self) -> bool:
+        """Whether it searches with the graph of the house."""
+        return isinstance(self.decoder, Search) and self.decoder.known_map
 
     def batches(self, task: Task) -> EpisodeBatches:
         """The episodes of a task, segmented for this agent."""
@@ -73,7 +91,8 @@ class LearnedAgent:
 
         The heading is in radians from -2 pi to 2 pi, 0 north and growing clockwise.
         """
-        return follow(self.model, self.rollout, self.dataset.houses, house, viewpoint, heading, instruction)
+        houses = self.dataset.houses
+        return follow(self.model, self.rollout, self.decoder, houses, house, viewpoint, heading, instruction)
 
     def walk(self, task: Task, episodes: Index) -> Trajectories:
         """One trajectory per episode."""
@@ -85,6 +104,16 @@ class LearnedAgent:
         batches = EpisodeBatches.of(steps, World.of(self.dataset.houses), self.model.vocabulary, config)
         with self.rollout.inference():
             return self.decoder.decode(self.rollout, batches.batch(episodes, numbers, numbers + 1))
+
+    def _speaker(self) -> PathSpeaker:
+        """The speaker of the data directory, for instructions in the words of this agent."""
+        speaker = open_speaker(self.dataset, device=str(self.rollout.device))
+
+        def score(paths: Ragged, start_views: NDArray[np.int64], instructions: Ragged) -> TextScores:
+            texts = speaker.translated(instructions, self.model.vocabulary)
+            return speaker.log_probabilities(paths, start_views, texts)
+
+        return score
 
 
 def walk_episodes(

@@ -12,6 +12,7 @@ from typing import Any
 from babywalk.assets.pretrained import built_in_models
 from babywalk.cli.options import (
     add_data,
+    add_decode,
     add_device,
     add_json,
     add_run_data,
@@ -268,6 +269,7 @@ def _add_follow(commands: Any) -> None:
         help="start heading, -360 to 360: 0 is north (default), 90 east",
     )
     follow.add_argument("--picture", type=Path, metavar="FILE", help="draw the trajectory: png, svg or pdf")
+    add_decode(follow)
     add_device(follow)
     add_threads(follow)
     add_json(follow)
@@ -286,6 +288,7 @@ def _follow(options: argparse.Namespace) -> None:
         options.text,
         picture=options.picture,
         device=options.device,
+        decode=options.decode,
     )
     if options.json:
         print_json(asdict(found))

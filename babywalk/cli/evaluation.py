@@ -11,6 +11,7 @@ from typing import Any
 from babywalk.assets.pretrained import built_in_models
 from babywalk.cli.options import (
     add_data,
+    add_decode,
     add_device,
     add_json,
     add_reporting,
@@ -72,6 +73,7 @@ def _add_evaluate(commands: Any) -> None:
         "babywalk evaluate runs/babywalk --data data --tasks r4r --split val_unseen:500 --baby-steps",
         "babywalk evaluate runs/babywalk --data data --tasks r4r --split val_unseen --trajectories walks",
         "babywalk evaluate runs/babywalk --data data --tasks r2r,r4r --split val_unseen --by-length words",
+        "babywalk evaluate runs/seq2seq --data data --split val_unseen --decode frontier:candidates=20",
     )
     evaluate.add_argument(
         "agent",
@@ -109,6 +111,7 @@ def _add_evaluate(commands: Any) -> None:
         help="segment instructions into steps of about N characters, 0 for the smallest "
         "(default: the step size of the model)",
     )
+    add_decode(evaluate)
     add_device(evaluate)
     add_threads(evaluate)
     add_reporting(evaluate)
@@ -150,6 +153,7 @@ def _evaluate(options: argparse.Namespace) -> None:
             per_path=options.per_path,
             length=options.by_length,
             device=options.device,
+            decode=options.decode,
             spl_start_is_goal=options.spl_start_is_goal,
         )
         for seed in range(options.seed, options.seed + options.seeds)
@@ -219,6 +223,7 @@ def _score(options: argparse.Namespace) -> None:
 
 def _print_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> None:
     """Print the reports of runs over the same tasks, and the mean of several runs."""
+    from babywalk.evaluation.report import KNOWN_MAP
     from babywalk.evaluation.tables import length_table, mean_over_runs, score_table
 
     if options.json:
@@ -247,6 +252,10 @@ def _print_reports(options: argparse.Namespace, runs: dict[str, list[Any]]) -> N
     print_line(f"\n{unit[0].upper()}{unit[1:]}: {counts}. PL and NE in metres, the rest in percent.")
     if options.spl_start_is_goal == "zero":
         print_line("SPL is 0 where a reference path ends at its start.")
+    if first[0].decoding not in ("", "greedy"):
+        print_line(f"Decoded by {first[0].decoding}.")
+    if first[0].known_map:
+        print_line(KNOWN_MAP)
 
 
 def _add_table(commands: Any) -> None:
@@ -309,6 +318,7 @@ def _add_diagnose(commands: Any) -> None:
     add_split(diagnose)
     diagnose.add_argument("--figure", type=Path, metavar="FILE", help="draw it too: png, svg or pdf")
     add_seed(diagnose)
+    add_decode(diagnose)
     add_device(diagnose)
     add_threads(diagnose)
     add_json(diagnose)
@@ -327,6 +337,7 @@ def _diagnose(options: argparse.Namespace) -> None:
         seed=options.seed,
         figure=options.figure,
         device=options.device,
+        decode=options.decode,
     )
     if options.json:
         print_json(asdict(found))

@@ -166,6 +166,16 @@ def add_device(parser: argparse.ArgumentParser, default: str | None = "auto") ->
     )
 
 
+def add_decode(parser: argparse.ArgumentParser) -> None:
+    """Add --decode, for commands that walk with an agent that scores actions."""
+    parser.add_argument(
+        "--decode",
+        metavar="DECODER",
+        help="greedy, sample, beam, state-factored, pragmatic or frontier, with settings as in "
+        "frontier:candidates=20,short=true; see docs/search.md (default: the agent's)",
+    )
+
+
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add --threads, for commands that compute with torch."""
     parser.add_argument(

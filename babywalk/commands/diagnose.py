@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from babywalk.commands.evaluate import open_agent
-from babywalk.common.errors import DataError
+from babywalk.common.errors import ConfigError, DataError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
 from babywalk.evaluation.curves import Curves, read_curves
@@ -35,15 +35,18 @@ def diagnose_walks(
     seed: int = 0,
     figure: Path | None = None,
     device: str = "auto",
+    decode: str | None = None,
 ) -> Diagnosis:
     """Diagnose where an agent fails; `walks` is a result file (.json), or an agent to run first."""
     dataset = Dataset(folder)
     loaded = dataset.task(task, split, seed=seed)
     check_goals(loaded)
     if walks.endswith(".json"):
+        if decode is not None:
+            raise ConfigError(f"{walks}: has the trajectories already. Leave out --decode.")
         walked = read_trajectories(Path(walks), loaded)
     else:
-        walked = walk_all(open_agent(walks, dataset, seed, device=device), loaded)
+        walked = walk_all(open_agent(walks, dataset, seed, device=device, decode=decode), loaded)
     steps, left_out = _available_steps(dataset, loaded)
     vocabulary = dataset.vocabulary() if "train" in dataset.splits else None
     if vocabulary is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from babywalk.agents.agent import Agent
+from babywalk.agents.agent import Agent, DecodingAgent
 from babywalk.agents.baselines import BASELINES
 from babywalk.assets.pretrained import built_in_models, find_model
 from babywalk.assets.results import write_results
@@ -78,13 +78,15 @@ def evaluate_agent(
     trajectories: Path | None = None,
     step_size: int | None = None,
     device: str = "auto",
+    decode: str | None = None,
     spl_start_is_goal: str = "success",
 ) -> list[Report]:
     """Run an agent on tasks and score it; with `trajectories`, write them to a folder as `result_file` names.
 
     `seed` draws the sample and the bootstrap; `agent_seed`, by default the same, is for an agent that acts at
-    random. `step_size` segments instructions into steps of about so many characters. A split without goals
-    gives no report, only trajectories.
+    random. `step_size` segments instructions into steps of about so many characters; `decode` is a decoder
+    with its settings, as in "frontier:candidates=20". A split without goals gives no report, only
+    trajectories.
     """
     check_spl_start_is_goal(spl_start_is_goal)
     if length:
@@ -93,7 +95,12 @@ def evaluate_agent(
         check_folder(trajectories, "Give --trajectories a folder.")
     dataset = Dataset(folder)
     agent = open_agent(
-        name, dataset, seed if agent_seed is None else agent_seed, step_size=step_size, device=device
+        name,
+        dataset,
+        seed if agent_seed is None else agent_seed,
+        step_size=step_size,
+        device=device,
+        decode=decode,
     )
     reports = []
     for task in _load_tasks(dataset, tasks, split, seed, need_goals=trajectories is None):
@@ -102,7 +109,7 @@ def evaluate_agent(
             write_results(result_file(trajectories, task.name, split), to_results(walked, task))
         if task.walks.has_goals:
             found = evaluate(task, walked, spl_start_is_goal=spl_start_is_goal)
-            reports.append(_report(found, seed, per_path, length, spl_start_is_goal))
+            reports.append(_report(found, seed, per_path, length, spl_start_is_goal, agent=agent))
     return reports
 
 
@@ -117,6 +124,7 @@ def evaluate_single_steps(
     per_path: bool = False,
     length: str | None = None,
     device: str = "auto",
+    decode: str | None = None,
     spl_start_is_goal: str = "success",
 ) -> list[Report]:
     """Run an agent on each aligned Baby-Step alone and score it against that part of the expert's path.
@@ -127,12 +135,13 @@ def evaluate_single_steps(
     if length:
         check_length(length)
     dataset = Dataset(folder)
-    agent = open_agent(name, dataset, seed if agent_seed is None else agent_seed, device=device)
+    own_seed = seed if agent_seed is None else agent_seed
+    agent = open_agent(name, dataset, own_seed, device=device, decode=decode)
     reports = []
     for task in _load_tasks(dataset, tasks, split, seed, need_goals=True):
         single = StepEpisodes.of(load_aligned_steps(dataset, task))
         found = evaluate(single.task, walk_steps(agent, single), spl_start_is_goal=spl_start_is_goal)
-        report = _report(found, seed, per_path, length, spl_start_is_goal, paths=single.paths)
+        report = _report(found, seed, per_path, length, spl_start_is_goal, agent=agent, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
 
@@ -155,12 +164,20 @@ def submit(results: Path, folder: Path, split: str, file: Path) -> int:
 
 
 def open_agent(
-    name: str, dataset: Dataset, seed: int, *, step_size: int | None = None, device: str = "auto"
+    name: str,
+    dataset: Dataset,
+    seed: int,
+    *,
+    step_size: int | None = None,
+    device: str = "auto",
+    decode: str | None = None,
 ) -> Agent:
     """A baseline by name, or a learned agent by its run directory, model file or built-in name."""
     if name in BASELINES:
         if step_size is not None:
             raise ConfigError(f"Agent {name!r} does not read instructions. Leave out --step-size.")
+        if decode is not None:
+            raise ConfigError(f"Agent {name!r} does not score actions. Leave out --decode.")
         return BASELINES[name](seed)
     if find_model(name) is None:
         known = [*BASELINES, *built_in_models(), "a run directory", "a model file"]
@@ -168,7 +185,9 @@ def open_agent(
     # Imported late: everything else here works without torch.
     from babywalk.commands.follow import load_agent
 
-    return load_agent(Path(name), dataset.folder, step_size=step_size, device=device)
+    return load_agent(
+        Path(name), dataset.folder, step_size=step_size, device=device, decode=decode, seed=seed
+    )
 
 
 def _load_tasks(
@@ -188,8 +207,10 @@ def _report(
     length: str | None,
     spl_start_is_goal: str,
     *,
+    agent: Agent | None = None,
     paths: NDArray[np.int64] | None = None,
 ) -> Report:
+    decoding = agent if isinstance(agent, DecodingAgent) else None
     return Report(
         task=found.task.name,
         split=found.task.split,
@@ -197,4 +218,6 @@ def _report(
         measures=summarise(found, seed=seed, per_path=per_path, paths=paths),
         by_length=by_length(found, length, per_path=per_path, paths=paths) if length else [],
         spl_start_is_goal=spl_start_is_goal,
+        decoding=decoding.decoding if decoding else "",
+        known_map=bool(decoding and decoding.known_map),
     )

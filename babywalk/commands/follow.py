@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from babywalk.agents.learned import LearnedAgent
 from babywalk.assets.pretrained import find_model
 from babywalk.commands.draw import draw_in_house
 from babywalk.common.errors import ConfigError
+from babywalk.decoding.decoders import Sample
+from babywalk.decoding.specs import decoder_of
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.figures.house import Trajectory
 from babywalk.modules.model import load_model
@@ -28,9 +31,10 @@ def follow_instruction(
     *,
     picture: Path | None = None,
     device: str = "auto",
+    decode: str | None = None,
 ) -> Followed:
     """Follow an instruction with a trained agent; with `picture`, draw the trajectory."""
-    agent = load_agent(model, folder, device=device)
+    agent = load_agent(model, folder, device=device, decode=decode)
     found = agent.follow(house, viewpoint, float(np.radians(degrees)), instruction)
     if picture:
         numbers = agent.dataset.houses.viewpoints(house)
@@ -39,7 +43,9 @@ def follow_instruction(
         for move in found.moves:
             moved += move.to is not None
             ends[move.step] = moved
-        walked = Trajectory("agent", tuple(numbers[name] for name in found.path), tuple(ends))
+        walked_back = moved + 1 < len(found.path)  # then the moves are not all of the path
+        path = tuple(numbers[name] for name in found.path)
+        walked = Trajectory("agent", path, () if walked_back else tuple(ends))
         draw_in_house(agent.dataset, house, [walked], picture, title=house, instruction=instruction)
     return found
 
@@ -51,15 +57,29 @@ def load_agent(
     step_size: int | None = None,
     device: str = "auto",
     kernels: str = "auto",
+    decode: str | None = None,
+    seed: int | None = None,
 ) -> LearnedAgent:
-    """A trained agent in the houses of a data directory, by default that of its run."""
+    """A trained agent in the houses of a data directory, by default that of its run.
+
+    `decode` is a decoder with its settings, as in "frontier:candidates=20", by default the agent's own;
+    `seed` is for one that samples.
+    """
     if find_model(model) is None:
         raise ConfigError(f"{model}: is neither a run nor a model. Train one, or check the name.")
+    decoder = None if decode is None else decoder_of(decode)
+    if isinstance(decoder, Sample) and decoder.seed is None:
+        decoder = replace(decoder, seed=seed)
     if folder is None:
         run = run_of(model)
         if run is None:
             raise ConfigError(f"{model}: does not name the data it was trained on. Give a data directory.")
         folder = read_run_config(run).data
     return LearnedAgent(
-        load_model(model), Dataset(folder), step_size=step_size, device=device, kernels=kernels
+        load_model(model),
+        Dataset(folder),
+        step_size=step_size,
+        device=device,
+        kernels=kernels,
+        decoder=decoder,
     )

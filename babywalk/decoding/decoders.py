@@ -12,9 +12,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from babywalk.common.config import check_positive
 from babywalk.common.errors import BabyWalkError
 from babywalk.decoding.episode_batch import EpisodeBatch
-from babywalk.decoding.rollout import Rollout, Walkers
+from babywalk.decoding.rollout import Rollout, RolloutResult, Walkers
 from babywalk.modules.decoder import Decision
 from babywalk.navigation.trajectories import Trajectories
 
@@ -33,6 +34,10 @@ class Decoder(Protocol):
         """One trajectory per episode of a batch."""
         ...
 
+    def decisions(self, rollout: Rollout, batch: EpisodeBatch) -> tuple[RolloutResult, Trajectories]:
+        """The decisions along the chosen paths of a batch, and the trajectories with all walking."""
+        ...
+
 
 class StepwiseDecoder(ABC):
     """Chooses one action at a time, and never takes one back."""
@@ -41,11 +46,21 @@ class StepwiseDecoder(ABC):
     def __call__(self, decision: Decision, walkers: Walkers) -> Tensor:
         """The actions (B,) of walkers."""
 
+    def run(self, rollout: Rollout, batch: EpisodeBatch) -> RolloutResult:
+        """All decisions for a batch."""
+        return rollout.run(batch, self)
+
     def decode(self, rollout: Rollout, batch: EpisodeBatch) -> Trajectories:
         """One trajectory per episode of a batch."""
-        return rollout.run(batch, self).trajectories()
+        return self.run(rollout, batch).trajectories()
+
+    def decisions(self, rollout: Rollout, batch: EpisodeBatch) -> tuple[RolloutResult, Trajectories]:
+        """All decisions for a batch, and the trajectories."""
+        result = self.run(rollout, batch)
+        return result, result.trajectories()
 
 
+@dataclass(frozen=True, slots=True)
 class Greedy(StepwiseDecoder):
     """The action with the highest score."""
 
@@ -61,6 +76,18 @@ class Sample(StepwiseDecoder):
     """An action drawn from softmax(logits / temperature)."""
 
     temperature: float = 1.0
+    seed: int | None = None  # of each batch; None: draws go on from those before
+
+    def __post_init__(self) -> None:
+        check_positive(self, "temperature")
+
+    def run(self, rollout: Rollout, batch: EpisodeBatch) -> RolloutResult:
+        """All decisions for a batch."""
+        if self.seed is None:
+            return rollout.run(batch, self)
+        with torch.random.fork_rng():
+            torch.manual_seed(self.seed)
+            return rollout.run(batch, self)
 
     def __call__(self, decision: Decision, walkers: Walkers) -> Tensor:  # noqa: ARG002
         """(B,) actions."""

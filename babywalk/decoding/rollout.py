@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from babywalk.buildings.panorama import COLUMNS
-from babywalk.common.ragged import concat_rows
+from babywalk.common.ragged import Ragged, concat_rows
 from babywalk.decoding.episode_batch import EpisodeBatch
 from babywalk.modules.decoder import Decision, State
 from babywalk.modules.kernels import choose_backend
 from babywalk.modules.memory import Memory
 from babywalk.modules.network import Network
 from babywalk.modules.observation import Observation
+from babywalk.modules.speaker import TextScores
 from babywalk.modules.text_encoder import EncodedText, TextBatch
 from babywalk.navigation.arrays import Array
 from babywalk.navigation.history import History
@@ -79,6 +80,9 @@ class StepRecord:
     after: Poses  # (B,)
 
 
+# The speaker's scores of instructions (word ids of the network's vocabulary), one for each path (B rows) that
+# is walked from a start view (B,).
+PathSpeaker = Callable[[Ragged, NDArray[np.int64], Ragged], TextScores]
 ActionSelector = Callable[[Decision, Walkers], Tensor]  # the actions (B,) to take
 
 
@@ -125,6 +129,8 @@ class BatchState:
 
 class Rollout:
     """A network in houses: runs batches of episodes. The device is that of the network."""
+
+    speaker: PathSpeaker | None = None  # for search decoders that score paths by a speaker
 
     def __init__(self, network: Network, observer: Observer, *, kernels: str = "auto") -> None:
         self.network = network
@@ -217,23 +223,30 @@ class Rollout:
 
     def end_step(self, state: BatchState, step: int, records: list[StepRecord]) -> BatchState:
         """The state after a step that was walked: poses and memory of those that have another step."""
-        viewpoint, view = state.poses.viewpoint.clone(), state.poses.view.clone()
-        for record in records:
-            viewpoint[record.walkers] = record.after.viewpoint
-            view[record.walkers] = record.after.view
         index = torch.nonzero(state.count[state.episode] > step + 1)[:, 0]
-        memory = state.memory
-        if len(index):
-            row = state.first[state.episode[index]] + step
-            walked = _trajectories_of(index, records)
-            memory = memory.put(index, self.remember(state, index, row, memory[index], walked))
-        return replace(state, poses=level(Poses(viewpoint, view)), memory=memory)
+        return self.resume(state, step, index, _trajectories_of(index, records)) if len(index) else state
+
+    def resume(self, state: BatchState, step: int, index: Tensor, walked: History) -> BatchState:
+        """The state after walkers `index` (B,), which have another step, have walked this one."""
+        last = walked.start[1:] - 1
+        world = self.observers[state.batch.mirrored].world
+        after = level(world.step(walked.poses[last], walked.actions[last]))
+        row = state.first[state.episode[index]] + step
+        memory = self.remember(state, index, row, state.memory[index], walked)
+        return replace(
+            state,
+            poses=Poses(
+                state.poses.viewpoint.index_copy(0, index, after.viewpoint),
+                state.poses.view.index_copy(0, index, after.view),
+            ),
+            memory=state.memory.put(index, memory),
+        )
 
     def remember(
         self, state: BatchState, index: Tensor, row: Tensor, memory: Memory, walked: History
     ) -> Memory:
         """The memory of walkers `index` (B,) after they have walked the steps `row` (B,)."""
-        if self.network.trajectory is None or not len(index):
+        if self.network.trajectory is None:
             return memory
         instruction = state.encoded.summary.index_select(0, state.text_of[row])
         channels = None if state.channels is None else state.channels[index]

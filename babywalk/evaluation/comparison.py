@@ -11,7 +11,7 @@ from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.tables import markdown, table
 from babywalk.episodes.joining import TASKS
 from babywalk.evaluation.paper import SPLIT, paper_rows
-from babywalk.evaluation.report import Report, read_reports
+from babywalk.evaluation.report import KNOWN_MAP, Report, read_reports
 from babywalk.evaluation.tables import METRES, format_interval, format_measure, mean_over_runs
 from babywalk.navigation.measures import MEASURES
 
@@ -36,6 +36,7 @@ class Comparison:
     split: str
     unit: str  # "instructions" or "Baby-Steps"
     agents: dict[str, dict[str, ComparedRun]] = field(default_factory=dict)  # by label and task
+    known_map: bool = False  # whether the agents had the maps of the houses
 
     @property
     def tasks(self) -> list[str]:
@@ -81,14 +82,14 @@ def read_comparison(files: Sequence[Path], names: Sequence[str] = ()) -> Compari
         )
     contents = [_by_agent(read_reports(file)) for file in files]
     first = next(iter(contents[0].values()))[0].report
-    comparison = Comparison(first.split, first.unit)
+    comparison = Comparison(first.split, first.unit, known_map=first.known_map)
     for index, (file, agents) in enumerate(zip(files, contents, strict=True)):
         if names and len(agents) > 1:
             raise ConfigError(f"{file}: one name is given for several agents: {', '.join(agents)}.")
         for agent, runs in agents.items():
             row = comparison.agents.setdefault(names[index] if names else agent, {})
             for run in runs:
-                _check_same_split(file, run.report, files[0], comparison)
+                _check_comparable(file, run.report, files[0], comparison)
                 if run.report.task in row:
                     raise ConfigError(
                         f"{file}: has a second result of {agent!r} on {run.report.task}. "
@@ -105,6 +106,11 @@ def comparison_table(comparison: Comparison, layout: Layout) -> str:
             f"The paper's results are on instructions of {SPLIT}, these are on {comparison.unit} of "
             f"{comparison.split}. Leave out --paper, or give results on {SPLIT}."
         )
+    if layout.paper and comparison.known_map:
+        raise ConfigError(
+            "The paper's agents did not have the map of the house, these did. Leave out --paper, or leave "
+            "known_map out of --decode."
+        )
     if "SPL" in layout.measures and len(_spl_rules(comparison)) > 1:
         raise ConfigError(
             "The results differ in the SPL of paths that end at their start. Give all of them the same "
@@ -117,11 +123,17 @@ def comparison_table(comparison: Comparison, layout: Layout) -> str:
     return f"{render(comparison.tasks, layout.columns, measured, printed)}\n\n{notes}"
 
 
-def _check_same_split(file: Path, report: Report, first: Path, comparison: Comparison) -> None:
+def _check_comparable(file: Path, report: Report, first: Path, comparison: Comparison) -> None:
     here, there = (f"{of.unit} of {of.split}" for of in (report, comparison))
     if here != there:
         raise ConfigError(
             f"{file}: is about {here}, but {first} about {there}. Compare results on the same split and unit."
+        )
+    if report.known_map != comparison.known_map:
+        one, other = (file, first) if report.known_map else (first, file)
+        raise ConfigError(
+            f"{one}: is of an agent that had the map of the house, {other} of one that walked all it looked "
+            "at. Compare results of the same kind: leave known_map out of --decode, or give it to both."
         )
 
 
@@ -203,6 +215,8 @@ def _notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
         yield f"{_INTERVAL}: the interval of SDTW."
     if "SPL" in layout.measures and "zero" in _spl_rules(comparison):
         yield "SPL is 0 where a reference path ends at its start."
+    if comparison.known_map:
+        yield KNOWN_MAP
     if layout.paper:
         yield (
             f"(paper): as printed by Zhu et al. (2020), trained on {layout.paper.upper()} with ResNet-152 "

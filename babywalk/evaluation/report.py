@@ -13,6 +13,8 @@ from babywalk.episodes.joining import TASKS
 from babywalk.evaluation.evaluate import Group, Measured
 from babywalk.navigation.measures import MEASURES, SPL_START_IS_GOAL
 
+KNOWN_MAP = "The agent had the map of the house: what the search looks at is not walked."
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -25,6 +27,8 @@ class Report:
     by_length: list[Group]  # empty if not asked for
     unit: str = "instructions"  # what `episodes` counts: "instructions" or "Baby-Steps"
     spl_start_is_goal: str = "success"  # the convention of SPL, as in `score`
+    decoding: str = ""  # the decoder and its settings; empty if unknown or if the agent scores no actions
+    known_map: bool = False  # whether the search had the graph of the house, and walked nothing back
 
 
 def read_reports(file: Path) -> dict[str, list[Report]]:

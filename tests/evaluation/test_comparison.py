@@ -125,3 +125,19 @@ def test_results_that_cannot_be_compared_are_rejected(tmp_path: Path) -> None:
         ConfigError, match=r"The paper's results are on instructions of val_unseen, these are on"
     ):
         comparison_table(read_comparison([seen]), Layout(paper="r4r"))
+
+
+def test_results_with_a_known_map_have_a_table_of_their_own(tmp_path: Path) -> None:
+    known = replace(report("r4r", 0.5), decoding="beam:known_map=true", known_map=True)
+    files = [write_reports(tmp_path / "a.json", a=[report("r4r", 0.5)])]
+    files += [write_reports(tmp_path / "b.json", b=[known]), write_reports(tmp_path / "c.json", c=[known])]
+    for order in (files[:2], files[1::-1]):
+        message = r"b\.json: is of an agent that had the map of the house, .*a\.json of one that walked all"
+        with pytest.raises(ConfigError, match=message):
+            read_comparison(order)
+    found = read_comparison(files[1:])
+    assert comparison_table(found, Layout()).endswith(
+        "The agent had the map of the house: what the search looks at is not walked."
+    )
+    with pytest.raises(ConfigError, match=r"The paper's agents did not have the map of the house, these did"):
+        comparison_table(found, Layout(paper="r4r"))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ REPORT = Report(
 def test_written_reports_are_read_back_unchanged(tmp_path: Path) -> None:
     measures = {**REPORT.measures, "NE": Measured(math.inf, 1, math.inf)}
     other = Report("r2r", "val_seen", 7, measures, [], unit="Baby-Steps", spl_start_is_goal="zero")
+    other = replace(other, decoding="beam:known_map=true", known_map=True)
     reports = {"random 0": [REPORT, other], "random 1": [REPORT]}
     text = {agent: [asdict(report) for report in found] for agent, found in reports.items()}
     (tmp_path / "reports.json").write_text(json.dumps(text))
@@ -51,6 +52,7 @@ def _changed(**fields: Any) -> dict[str, Any]:
         _changed(measures={name: {"mean": 0.5} for name in MEASURES}),
         _changed(spl_start_is_goal="one"),
         _changed(strange=1),
+        _changed(known_map=1),
     ],
 )
 def test_other_json_is_rejected(value: Any, tmp_path: Path) -> None:

@@ -1,0 +1,204 @@
+"""Best-first search: always expand the entry with the highest score, wherever in the tree it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from babywalk.common.config import check_at_least_one
+from babywalk.common.errors import unknown
+from babywalk.decoding.rollout import Rollout
+from babywalk.decoding.search import Search
+from babywalk.decoding.search_tree import NONE, SCORES, Candidates, SearchTree
+from babywalk.decoding.walking import Exploration, KnownMap
+from babywalk.navigation.world import STOP
+
+_PER_MOVE = 4  # expansions per move that a path may have, where no limit is set
+
+
+class Queue:
+    """The open entries of every walker. Shapes: N walkers, X nodes of each (padded), K actions, B walkers."""
+
+    def __init__(self, walkers: int, like: Tensor, capacity: int = 16) -> None:
+        actions, device = like.shape[1], like.device
+        self.nodes = torch.zeros(walkers, capacity, dtype=torch.int64, device=device)  # (N, X)
+        self.count = torch.zeros(walkers, dtype=torch.int64, device=device)  # (N,)
+        self._scores = like.new_full((walkers, capacity, actions), -torch.inf)  # (N, X, K)
+        self._best = like.new_full((walkers, capacity), -torch.inf)  # (N, X) over actions
+
+    def push(self, walkers: Tensor, nodes: Tensor, scores: Tensor) -> None:
+        """Add all entries (B, K) of nodes (B,); minus infinity for those that are not open."""
+        slot = self.count[walkers]
+        if len(slot) and int(slot.max()) == self.nodes.shape[1]:
+            more = self.nodes.shape[1]
+            self.nodes = functional.pad(self.nodes, (0, more))
+            self._scores = functional.pad(self._scores, (0, 0, 0, more), value=-torch.inf)
+            self._best = functional.pad(self._best, (0, more), value=-torch.inf)
+        self.nodes[walkers, slot] = nodes
+        self._scores[walkers, slot] = scores
+        self._best[walkers, slot] = scores.amax(dim=1)
+        self.count[walkers] += 1
+
+    def pop(self, walkers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The best entries of walkers (B,): scores, nodes and actions. Minus infinity: none is left."""
+        score, slot = self._best[walkers].max(dim=1)
+        entries = self._scores[walkers, slot]
+        action = entries.argmax(dim=1)
+        entries = entries.scatter(1, action[:, None], -torch.inf)
+        self._scores[walkers, slot] = entries
+        self._best[walkers, slot] = entries.amax(dim=1)
+        return score, self.nodes[walkers, slot], action
+
+
+class Lists:
+    """A list of numbers for every walker. Shapes: N walkers, B of them, X numbers of each (padded)."""
+
+    def __init__(self, walkers: int, *, like: Tensor, capacity: int = 16) -> None:
+        self._values = like.new_full((walkers, capacity), NONE)  # (N, X)
+        self._count = like.new_zeros(walkers)  # (N,)
+
+    def append(self, walkers: Tensor, values: Tensor) -> None:
+        """Add a number (B,), not negative, to the lists of walkers (B,), each once."""
+        slot = self._count[walkers]
+        if len(slot) and int(slot.max()) == self._values.shape[1]:
+            self._values = functional.pad(self._values, (0, self._values.shape[1]), value=NONE)
+        self._values[walkers, slot] = values
+        self._count[walkers] += 1
+
+    def contains(self, walkers: Tensor, values: Tensor) -> Tensor:
+        """(B,) whether the lists of walkers (B,) have numbers (B,)."""
+        return (self._values[walkers] == values[:, None]).any(dim=1)
+
+
+def best_first(
+    tree: SearchTree,
+    walking: KnownMap | Exploration,
+    *,
+    score: str,
+    candidates: int,
+    expansions: int | None,
+    per_state: bool,
+) -> None:
+    """Expand the best entry of every walker until it has enough candidates, expansions, or no entry left.
+
+    With `per_state`, a state, which is a viewpoint and a view in a Baby-Step, is entered by its best path
+    alone; otherwise no path visits a viewpoint twice in a Baby-Step. A walker without a candidate gets one:
+    it stops where that scores best in the last Baby-Step that it has reached.
+    """
+    state, nodes = tree.state, tree.roots
+    walkers = tree.nodes["walker"][nodes]
+    steps = state.count if tree.chain else torch.ones_like(state.count)
+    limit = _PER_MOVE * state.batch.max_moves * steps if expansions is None else steps * 0 + expansions
+    completed = torch.zeros_like(steps)
+    queue = Queue(len(steps), tree.nodes["action_logit"])
+    entered = Lists(len(steps), like=steps)  # states
+    if per_state:
+        entered.append(walkers, tree.states_of(tree.nodes["row"][nodes], tree.poses(nodes)))
+    while len(nodes):
+        walking.visit(walkers, tree.poses(nodes))
+        scores = tree.scores(nodes, score)
+        if not per_state:
+            scores = scores.masked_fill(tree.revisits(nodes), -torch.inf)
+        queue.push(walkers, nodes, scores)
+        ready = []
+        while len(walkers):  # pop until each has an entry to expand
+            value, nodes, actions = queue.pop(walkers)
+            usable = value > -torch.inf
+            stale = torch.zeros_like(usable)
+            if per_state:
+                states = tree.states_after(nodes, actions)
+                stale = usable & entered.contains(walkers, states)
+                new = torch.nonzero(usable & ~stale)[:, 0]
+                entered.append(walkers[new], states[new])
+            ends = tree.completes(nodes, actions)
+            complete = torch.nonzero(usable & ~stale & ends)[:, 0]
+            tree.complete(nodes[complete], actions[complete], value[complete])
+            completed[walkers[complete]] += 1
+            moves = usable & ~stale & ~ends & (queue.count[walkers] < limit[walkers])
+            ready.append(torch.stack([walkers, nodes, actions])[:, moves])
+            again = usable & (stale | ends) & (completed[walkers] < candidates)
+            walkers = walkers[again]
+        walkers, nodes, actions = torch.cat(ready, dim=1)
+        if len(nodes):
+            nodes = tree.expand(nodes, actions)
+    alone = torch.nonzero((queue.count > 0) & (completed == 0))[:, 0]
+    if len(alone):
+        _stop_early(tree, queue, alone, score)
+
+
+def _stop_early(tree: SearchTree, queue: Queue, walkers: Tensor, score: str) -> None:
+    """A candidate for each of some walkers: STOP, where it scores best in the last step they have reached."""
+    nodes = queue.nodes[walkers]  # (B, X)
+    inside = torch.arange(nodes.shape[1], device=nodes.device) < queue.count[walkers][:, None]
+    row = tree.nodes["row"][nodes].masked_fill(~inside, -1)
+    scores = tree.scores(nodes.flatten(), score)[:, STOP].view(nodes.shape)
+    scores = scores.masked_fill(row < row.amax(dim=1, keepdim=True), -torch.inf)
+    value, best = scores.max(dim=1)
+    tree.complete(nodes.gather(1, best[:, None])[:, 0], torch.full_like(best, STOP), value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frontier(Search):
+    """FAST (Ke et al. 2019): the queue holds partial paths; the walker walks back to expand the best one.
+
+    No path visits a viewpoint twice in a Baby-Step. The short variant ends when a complete path is taken from
+    the queue. The full one collects candidates and re-ranks them: with the fitted re-ranker of the agent, if
+    there is one and whole instructions are searched, else by log-probability.
+    """
+
+    score: str = "logit_sum"  # of a partial path
+    candidates: int = 20
+    expansions: int | None = None  # at most, per search; None: 4 per move that a path may have
+    short: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.score not in SCORES:
+            raise unknown("score", self.score, SCORES)
+        check_at_least_one(self, "candidates", *(["expansions"] if self.expansions is not None else []))
+
+    def complete(self, tree: SearchTree, walking: KnownMap | Exploration) -> None:
+        """Expand the best entries."""
+        best_first(
+            tree,
+            walking,
+            score=self.score,
+            candidates=1 if self.short else self.candidates,
+            expansions=self.expansions,
+            per_state=False,
+        )
+
+    def base_scores(self, candidates: Candidates, rollout: Rollout) -> Tensor:  # noqa: ARG002
+        """(Q,) log-probabilities."""
+        return candidates.log_probability
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateFactored(Search):
+    """The best path to every state, which is a viewpoint and a view in a Baby-Step (Fried et al. 2018).
+
+    Log-probabilities only fall along a path. So the first path that is taken from the queue is the best one
+    to its state, and candidates are found in the order of their log-probabilities; the states where they end
+    are distinct.
+    """
+
+    candidates: int = 40
+    expansions: int | None = None  # at most, per search; None: 4 per move that a path may have
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_at_least_one(self, "candidates", *(["expansions"] if self.expansions is not None else []))
+
+    def complete(self, tree: SearchTree, walking: KnownMap | Exploration) -> None:
+        """Expand the best entries."""
+        best_first(
+            tree,
+            walking,
+            score="log_probability_sum",
+            candidates=self.candidates,
+            expansions=self.expansions,
+            per_state=True,
+        )

@@ -1,0 +1,150 @@
+"""Search decoders: what they share.
+
+    trajectories = Frontier(candidates=20).decode(rollout, batch)
+
+A search decoder expands a tree until it has candidates, which are complete paths, and chooses one of them for
+each walker. It searches whole instructions or, with `per_step`, one Baby-Step after another: walkers go to
+the end of the candidate that is chosen for the step, and the next search begins there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from babywalk.common.config import check_non_negative
+from babywalk.common.errors import ConfigError
+from babywalk.decoding.episode_batch import EpisodeBatch
+from babywalk.decoding.rollout import ActionSelector, Rollout, RolloutResult, Walkers
+from babywalk.decoding.search_tree import Candidates, SearchTree, no_progress_monitor
+from babywalk.decoding.walking import Exploration, KnownMap
+from babywalk.modules.decoder import Decision
+from babywalk.navigation.arrays import to_numpy
+from babywalk.navigation.history import History
+from babywalk.navigation.trajectories import Trajectories
+from babywalk.navigation.world import STOP
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchResult:
+    """What a search leads to. Shapes: N walkers."""
+
+    trajectories: Trajectories  # all walking
+    # The chosen paths, of each Baby-Step that was searched alone, or of the whole instructions: the walkers
+    # (B,) that have one, and their poses and actions.
+    chosen: tuple[tuple[Tensor, History], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(ABC):
+    """Chooses among complete paths instead of single actions."""
+
+    known_map: bool = False  # the graph of the house is given: nothing is walked back
+    per_step: bool = False  # search one Baby-Step at a time
+    # Weights in the choice among candidates: of the speaker's mean log-probability of a word of the
+    # instruction, and of the progress that is estimated at the end of the candidate.
+    speaker: float = 0.0
+    progress: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_non_negative(self, "speaker", "progress")
+
+    @property
+    def needs_speaker(self) -> bool:
+        """Whether candidates are scored by a speaker."""
+        return self.speaker > 0
+
+    @abstractmethod
+    def complete(self, tree: SearchTree, walking: KnownMap | Exploration) -> None:
+        """Expand the tree until every walker has a candidate."""
+
+    def base_scores(self, candidates: Candidates, rollout: Rollout) -> Tensor:  # noqa: ARG002
+        """(Q,) by which candidates are chosen where no weights are given: the scores of the search."""
+        return candidates.score
+
+    def scores(self, candidates: Candidates, rollout: Rollout) -> Tensor:
+        """(Q,) the candidate of each walker with the highest score is chosen."""
+        total = self.base_scores(candidates, rollout)
+        if self.speaker:
+            total = total + self.speaker * speaker_scores(candidates, rollout)[1]
+        if self.progress:
+            if candidates.progress is None:
+                raise no_progress_monitor()
+            total = total + self.progress * candidates.progress
+        return total
+
+    def decode(self, rollout: Rollout, batch: EpisodeBatch) -> Trajectories:
+        """One trajectory per episode of a batch."""
+        return self.search(rollout, batch).trajectories
+
+    def decisions(self, rollout: Rollout, batch: EpisodeBatch) -> tuple[RolloutResult, Trajectories]:
+        """The decisions along the chosen paths of a batch, and the trajectories with all walking."""
+        found = self.search(rollout, batch)
+        return rollout.run(batch, take_again(found.chosen, len(batch))), found.trajectories
+
+    def search(self, rollout: Rollout, batch: EpisodeBatch) -> SearchResult:
+        """Search for the best path of every episode of a batch."""
+        chosen = []
+        with rollout.backend.rollout(rollout.network):
+            state = rollout.begin(batch)
+            world = rollout.observers[batch.mirrored].world
+            walking = (KnownMap if self.known_map else Exploration)(world, state.poses)
+            for step in range(state.max_steps if self.per_step else 1):
+                walkers = rollout.begin_step(state, step)
+                tree = SearchTree(rollout, state, walkers, chain=not self.per_step)
+                self.complete(tree, walking)
+                candidates = tree.candidates()
+                best = best_of_each(candidates.walker, self.scores(candidates, rollout))
+                node, action = candidates.node[best], candidates.action[best]
+                path = tree.walked(node, action, whole=True)
+                walking.commit(walkers.index, path)
+                chosen.append((walkers.index, path))
+                more = torch.nonzero(state.count[walkers.index] > step + 1)[:, 0]
+                if self.per_step and len(more):
+                    walked = tree.walked(node[more], action[more])
+                    state = rollout.resume(state, step, walkers.index[more], walked)
+        return SearchResult(walking.trajectories(), tuple(chosen))
+
+
+def take_again(chosen: Sequence[tuple[Tensor, History]], count: int) -> ActionSelector:
+    """Selects the actions of chosen paths of `count` walkers; a path that ends early stops in later steps."""
+    owner = torch.cat([walkers.repeat_interleave(path.start.diff()) for walkers, path in chosen])
+    order = owner.argsort(stable=True)
+    actions = torch.cat([path.actions for _, path in chosen])[order]
+    length = torch.bincount(owner, minlength=count)
+    first, taken = length.cumsum(0) - length, torch.zeros_like(length)
+
+    def select(decision: Decision, walkers: Walkers) -> Tensor:  # noqa: ARG001
+        done = taken[walkers.index]
+        taken[walkers.index] += 1
+        over = done >= length[walkers.index]
+        return actions[(first[walkers.index] + done).masked_fill(over, 0)].masked_fill(over, STOP)
+
+    return select
+
+
+def speaker_scores(candidates: Candidates, rollout: Rollout) -> tuple[Tensor, Tensor]:
+    """(Q,) the speaker's log-probability of the instruction of each path, and its mean over the words."""
+    if rollout.speaker is None:
+        raise ConfigError(
+            "The search asks for a speaker, but there is none. Train one: 'babywalk data augment'."
+        )
+    walker = to_numpy(candidates.walker)
+    found = rollout.speaker(candidates.paths, candidates.start_view, candidates.instructions.take(walker))
+    like = candidates.log_probability
+    total, mean = (torch.as_tensor(part).to(like) for part in (found.log_probability, found.per_word))
+    return total, mean
+
+
+def best_of_each(walker: Tensor, scores: Tensor) -> Tensor:
+    """The candidate with the highest score of each walker (Q,) that has any; the first of equal ones."""
+    order = scores.argsort(descending=True, stable=True)
+    order = order[walker[order].argsort(stable=True)]
+    ranked = walker[order]
+    first = torch.ones_like(ranked, dtype=torch.bool)
+    first[1:] = ranked[1:] != ranked[:-1]
+    return order[first]
