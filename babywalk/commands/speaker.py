@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 import babywalk.common.needs_torch  # noqa: F401
 from babywalk.assets.data_directory import CACHE, FEATURES, MANIFEST, SPEAKER, WORD_VECTORS
@@ -32,6 +31,8 @@ from babywalk.modules.speaker import Speaker, SpeakerConfig, load_speaker, open_
 from babywalk.navigation.world import poses_at
 from babywalk.training.presets import PRESETS
 from babywalk.training.speaker import train_speaker
+
+DEVICE = "cpu"  # always, so that a speaker that was trained now and one that is read give the same texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +72,18 @@ def describe_path(folder: Path, house: str, path: Sequence[str], *, degrees: flo
     """Describe a path of viewpoints with the stored speaker; the start heading is 0 for north, 90 east."""
     dataset = Dataset(folder)
     numbers = _checked_path(dataset.houses, house, path)
-    speaker = open_speaker(dataset)
+    speaker = open_speaker(dataset, device=DEVICE)
     paths = Ragged.of([numbers])
     views = poses_at(paths.firsts, np.radians([degrees])).view
     ((words,),) = speaker.generate(paths, views)
-    with torch.inference_mode():
-        losses = speaker.word_losses(speaker.encode(paths, views), Ragged.of([words]))
+    probabilities = speaker.word_probabilities(paths, views, Ragged.of([words]))
     names = [speaker.vocabulary.words[word] for word in words]
     return Description(
         house=house,
         path=tuple(path),
         text=speaker.text_of(words),
-        words=tuple(zip([*names, END], (-losses).exp().tolist(), strict=True)),
-        log_probability=float(-losses.sum()),
+        words=tuple(zip([*names, END], probabilities.tolist(), strict=True)),
+        log_probability=float(np.log(probabilities).sum()),
     )
 
 
@@ -97,11 +97,11 @@ def prepared_speaker(
     """
     folder = dataset.folder / SPEAKER
     if folder.is_dir() and features is None and not settings:
-        return open_speaker(dataset)
+        return open_speaker(dataset, device=DEVICE)
     spec, defaults = _defaults(dataset.folder, features)
     config = from_table(SpeakerConfig, merged(defaults, settings or {}), where="--set")
     if folder.is_dir():
-        stored = load_speaker(folder, dataset)
+        stored = load_speaker(folder, dataset, device=DEVICE)
         if (stored.features, stored.config) == (spec, config):
             return stored
     work = dataset.folder / CACHE / SPEAKER

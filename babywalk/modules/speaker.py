@@ -137,6 +137,13 @@ class Speaker:
             logits, torch.as_tensor(target, device=device), ignore_index=numbers[UNKNOWN], reduction="none"
         )
 
+    def word_probabilities(self, paths: Ragged, start_views: Views, texts: Ragged) -> NDArray[np.float64]:
+        """(T,) the probability of each word of given texts (B rows) and of their ENDs; 1 if unknown."""
+        self.network.eval()
+        with torch.inference_mode():
+            losses = self.word_losses(self.encode(paths, start_views), texts)
+            return losses.double().neg().exp().cpu().numpy()
+
     def known_words(self, texts: Ragged) -> NDArray[np.int64]:
         """(B,) the words of each text that are in the vocabulary, and 1 for END."""
         known = starts(texts.values != self.vocabulary.word_ids[UNKNOWN])[texts.start]

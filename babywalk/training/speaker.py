@@ -32,7 +32,7 @@ def train_speaker(
         speakers = (speaker, replace(speaker, observer=speaker.observer.mirrored()))
 
         def loss(batch: NDArray[np.int64]) -> Tensor:
-            mirror = bool(torch.rand(()) < config.mirror)
+            mirror = bool(torch.rand((), device="cpu") < config.mirror)
             return data.loss(speakers[mirror], batch, mirror=mirror)
 
         fit(
