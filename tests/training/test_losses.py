@@ -7,7 +7,14 @@ import math
 import pytest
 import torch
 
-from babywalk.training.losses import discounted, entropy, imitation_loss, policy_gradient_loss
+from babywalk.training.losses import (
+    discounted,
+    entropy,
+    imitation_loss,
+    policy_gradient_loss,
+    progress_loss,
+    progress_target,
+)
 from babywalk.training.reinforcement import decisions_left
 
 
@@ -42,3 +49,13 @@ def test_entropy_ignores_impossible_actions() -> None:
     assert value.item() == pytest.approx(math.log(2))
     value.backward()
     assert torch.isfinite(logits.grad).all()
+
+
+def test_progress_is_the_share_of_the_way_and_one_near_the_goal() -> None:
+    """Of 12 m, 9 and 12 are left; 24, as far back; 40, limited; 3, not yet within 3 m; 2.9, within."""
+    left = torch.tensor([9.0, 12.0, 24.0, 40.0, 3.0, 2.9])
+    target = progress_target(left, torch.full((6,), 12.0))
+    assert target.tolist() == pytest.approx([0.25, 0.0, -1.0, -1.0, 0.75, 1.0])
+    # A path that ends where it starts.
+    assert progress_target(torch.tensor([0.0, 5.0]), torch.zeros(2)).tolist() == [1.0, -1.0]
+    assert progress_loss(torch.tensor([0.5, 1.0]), torch.tensor([0.0, 1.0])).item() == pytest.approx(0.125)

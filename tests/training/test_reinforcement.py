@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from square import leading, square_batches, square_model, square_observer, square_task
+from square import TEXTS, leading, square_batches, square_model, square_observer, square_task
 from torch import Tensor
 
 from babywalk.agents.babywalk import BABYWALK
@@ -18,9 +20,12 @@ from babywalk.buildings.houses import Houses
 from babywalk.common.ragged import Ragged
 from babywalk.decoding.episode_batch import EpisodeBatch
 from babywalk.decoding.rollout import ActionSelector, Rollout, RolloutResult, Walkers
+from babywalk.episodes.vocabulary import Vocabulary
 from babywalk.modules.decoder import Decision
 from babywalk.modules.model import Model
+from babywalk.modules.speaker import TextScores
 from babywalk.navigation.teacher import Teacher
+from babywalk.navigation.world import start_poses
 from babywalk.training import loop, reinforcement
 from babywalk.training.checkpoint import Progress
 from babywalk.training.config import ImitationConfig, ReinforceConfig, TrainingConfig
@@ -292,3 +297,89 @@ def test_every_stage_has_a_new_optimiser_with_its_own_settings(
     train(tmp_path, model, config, BABYWALK.training_stages(make_setup(rollout, config)))
     of_lecture = [(False, 1e-4, 0.25), (True, 1e-4, 0.25)]
     assert seen == [(False, 1e-3, 0.5), (True, 1e-3, 0.5), *of_lecture, *of_lecture]
+
+
+def test_goal_reward_counts_every_move_and_the_distance_that_is_left(
+    rollout: RecordedRollout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One walker goes from 2 to 4, the goal, and stops; the other goes to 3 and stops there.
+
+    The goal is r = 2 sqrt(2) m from 2 and r + 2 m from 3. At the end the first has 1 for success and 0 m
+    left, the second 0 and r + 2 m: outcomes 1 and -(r + 2), whose mean is b.
+    """
+    script_moves(monkeypatch, [[(2, 4), (2, 3)], [(4, 4), (3, 3)]])
+    options = {"reward": "goal", "baseline": "instruction", "discount": 0.5}
+    outcome = lecture(rollout, 1, **options).iterate(0, None)
+    r = 2 * math.sqrt(2)
+    b = (1 - (r + 2)) / 2
+    start = 4 + r  # of the whole path: 0, 1, 2, 4
+    assert outcome.report["reward"] == pytest.approx((start + 1 + start - (r + 2)) / 2, rel=1e-5)
+    advantages = [
+        [r - r + 0.5 * (1 - b), -2 - r - 0.5 * b],  # returns of progress minus the metres left, and the end
+        [0 - 0 + (1 - b), 0 - (r + 2) - b],
+    ]
+    expected = 0.0
+    records = rollout.results[0].records
+    moves = [[(2, 4), (2, 3)], [(4, 4), (3, 3)]]
+    for record, made, advantage in zip(records, moves, advantages, strict=True):
+        chosen = record.decision.logits.log_softmax(dim=1)
+        for row, (move, value) in enumerate(zip(made, advantage, strict=True)):
+            expected -= value * chosen[row, leading(TASK.houses, *move)].item() / 4
+    assert outcome.loss.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_progress_of_a_goal_reward_needs_no_discount_to_equal_the_reward_at_the_end(
+    rollout: RecordedRollout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without discounting, every decision of a walker has the advantage of its whole path."""
+    found = {}
+    original = Lecture._advantage
+
+    def recorded(stage: Lecture, *given: Any) -> Any:
+        advantage, mean = original(stage, *given)
+        found["advantage"], found["walker"] = advantage, given[2]
+        return advantage, mean
+
+    monkeypatch.setattr(Lecture, "_advantage", recorded)
+    torch.manual_seed(0)
+    lecture(rollout, None, reward="goal", baseline="instruction", discount=1.0, samples=6).iterate(0, None)
+    for walker in range(6):
+        own = found["advantage"][found["walker"] == walker]
+        torch.testing.assert_close(own, own[:1].expand(len(own)), rtol=1e-4, atol=1e-4)
+    of_walkers = [float(found["advantage"][found["walker"] == walker][0]) for walker in range(6)]
+    assert sum(of_walkers) == pytest.approx(0, abs=1e-3)
+    assert np.ptp(of_walkers) > 0
+
+
+class ScriptedSpeaker:
+    """Gives a path log-probabilities by its last viewpoint."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[list[int], int, list[int]]] = []
+
+    def translated(self, texts: Ragged, vocabulary: Vocabulary) -> Ragged:
+        assert vocabulary is BATCHES.vocabulary
+        return texts
+
+    def log_probabilities(self, paths: Ragged, views: NDArray[np.int64], texts: Ragged) -> TextScores:
+        self.asked += [
+            (paths[row].tolist(), int(views[row]), texts[row].tolist()) for row in range(len(paths))
+        ]
+        return TextScores(-paths.lasts.astype(np.float64), np.full(len(paths), 2))
+
+
+def test_cycle_reward_adds_the_speakers_mean_log_probability(
+    rollout: RecordedRollout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths that end at 4 and 3 get -4 / 2 and -3 / 2 from the speaker, times the weight of 0.1."""
+    script_moves(monkeypatch, [[(2, 4), (2, 3)], [(4, 4), (3, 3)]])
+    script_rewards(monkeypatch, [2.0, 0.5])
+    speaker = ScriptedSpeaker()
+    setup = replace(make_setup(rollout, make_config(cycle=0.1)), speaker=lambda: speaker)
+    outcome = Lecture(setup, 1).iterate(0, 0.0)
+    assert outcome.reward == pytest.approx((2.0 - 0.2 + 0.5 - 0.15) / 2)
+    assert outcome.report["reward"] == pytest.approx(1.25)  # without the cycle, to compare agents
+    assert outcome.report["cycle"] == pytest.approx(-1.75)
+    whole = BATCHES.vocabulary.encode([TEXTS[0]]).tokens[0].tolist()
+    start = int(start_poses(TASK, np.array([0])).view[0])
+    assert speaker.asked == [([0, 1, 2, 4], start, whole), ([0, 1, 2, 3], start, whole)]
