@@ -20,6 +20,7 @@ from babywalk.common.errors import ConfigError
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
+from babywalk.modules.speaker import Speaker
 from babywalk.navigation.trajectories import Trajectories
 
 QUICK = {"hidden": 8, "epochs": 2}
@@ -52,7 +53,9 @@ def kill(arguments: list[str], module: str, name: str, nth: int) -> None:
     assert done.returncode == -signal.SIGKILL
 
 
-def test_a_killed_command_goes_on_and_ends_with_the_same_split(data: Path, tmp_path: Path) -> None:
+def test_a_killed_command_goes_on_and_ends_with_the_same_split(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = Path(shutil.copytree(data, tmp_path / "whole"))
     assert main(["data", "augment", "--data", str(whole), *OPTIONS]) == 0
     command = ["data", "augment", "--data", str(data), *OPTIONS]
@@ -64,7 +67,12 @@ def test_a_killed_command_goes_on_and_ends_with_the_same_split(data: Path, tmp_p
     assert not list(work.glob("training-*"))
     assert [file.name for file in work.glob("texts-*/*.json")] == ["0.json"]
     assert "spoken" not in Dataset(data).splits
+    batches, encode = [], Speaker.encode
+    monkeypatch.setattr(
+        Speaker, "encode", lambda self, paths, views: batches.append(len(paths)) or encode(self, paths, views)
+    )
     assert main(command) == 0
+    assert batches == [256, 88]  # of 600; the first 256 were described before
     for file in ("speaker/weights.safetensors", "r2r/R2R_spoken.json"):
         assert (data / file).read_bytes() == (whole / file).read_bytes()
     assert not list(work.glob("texts-*"))
