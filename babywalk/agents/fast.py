@@ -20,7 +20,7 @@ Differences from its paper
 from __future__ import annotations
 
 from babywalk.agents.definition import AgentDefinition
-from babywalk.decoding.decoders import Greedy
+from babywalk.decoding.best_first import Frontier
 from babywalk.modules.network import Network
 from babywalk.training.imitation import augmented_stages, imitation_stages
 
@@ -33,5 +33,5 @@ FAST = AgentDefinition(
         "policy": {"steps": "whole", "memory": "none", "decoder": "coground", "progress_monitor": True}
     },
     stages=(augmented_stages, imitation_stages),
-    decoder=Greedy(),
+    decoder=Frontier(short=True),
 )
