@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from viewer_data import page_data
 
 from babywalk.agents.baselines import BASELINES
 from babywalk.commands.evaluate import evaluate_agent, result_file
@@ -22,13 +20,6 @@ from babywalk.evaluation.evaluate import evaluate, walk_all
 from babywalk.navigation.measures import MEASURES
 from babywalk.viewer.geometry import house_record
 from babywalk.viewer.page import MODULES, STATIC, assemble, bundle
-
-
-def data_of(file: Path) -> Any:
-    """The data inside a page."""
-    found = re.search(r'id="data">([^<]*)</script>', file.read_text())
-    assert found
-    return json.loads(gzip.decompress(base64.b64decode(found[1])))
 
 
 def test_the_file_names_no_other_address_and_allows_only_its_own_script(page_file: Path) -> None:
@@ -46,7 +37,7 @@ def test_the_file_names_no_other_address_and_allows_only_its_own_script(page_fil
 
 
 def test_measures_and_paths_are_those_of_an_evaluation(page_file: Path, aligned_dollhouse: Path) -> None:
-    data = data_of(page_file)
+    data = page_data(page_file)
     task = Dataset(aligned_dollhouse).task("r4r", "val_seen").sampled(12)
     found = evaluate(task, walk_all(BASELINES["random"](0), task))
     record = data["collections"]["r4r/val_seen"]["record"]
@@ -66,7 +57,7 @@ def test_measures_and_paths_are_those_of_an_evaluation(page_file: Path, aligned_
 
 
 def test_decisions_lead_along_the_path_of_the_agent(page_file: Path) -> None:
-    data = data_of(page_file)
+    data = page_data(page_file)
     for episode in data["collections"]["r4r/val_seen"]["episodes"]:
         walk = next(walk for walk in episode["walks"] if walk["agent"] == "dollhouse")
         path = [walk["path"][0]]
@@ -116,7 +107,7 @@ def test_result_files_go_to_the_task_that_they_answer(aligned_dollhouse: Path, t
         page,
         limit=5,
     )
-    collections = data_of(page)["collections"]
+    collections = page_data(page)["collections"]
     assert collections["r4r/val_seen"]["record"]["agents"] == []
     assert collections["r2r/val_seen"]["record"]["agents"] == [tmp_path.name, "other"]
     assert set(collections["r2r/val_seen"]["record"]["scores"]["other"][list(MEASURES).index("SR")]) == {1.0}
@@ -132,7 +123,7 @@ def test_a_split_without_goals_is_shown_without_measures(aligned_dollhouse: Path
     page = tmp_path / "page.html"
     (collection,) = write_page([("", "random")], aligned_dollhouse, ["r2r"], ["test"], page, limit=3)
     assert not collection.evaluations
-    assert len(data_of(page)["collections"]["r2r/test"]["episodes"][0]["walks"]) == 2
+    assert len(page_data(page)["collections"]["r2r/test"]["episodes"][0]["walks"]) == 2
 
 
 def test_modules_are_complete_and_import_only_earlier_ones() -> None:

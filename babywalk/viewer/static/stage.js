@@ -39,7 +39,7 @@ export function createStage({ onchange, onpick }) {
   };
 
   let [scene, walks, focus] = [null, [], null];
-  let [time, speed, running, before] = [0, 1, null, 0];
+  let [time, speed, running, before] = [0, 1, null, null];
   let drawn = null;
   let shownFrame = null;
 
@@ -105,12 +105,12 @@ export function createStage({ onchange, onpick }) {
   function start() {
     if (time >= longest()) time = 0;
     play.textContent = "Pause";
-    before = performance.now();
+    before = null;
     running = requestAnimationFrame(tick);
   }
 
   function tick(now) {
-    time += ((now - before) / 1000) * PACE * speed;
+    time += before === null ? 0 : ((now - before) / 1000) * PACE * speed;
     before = now;
     const end = longest();
     if (time >= end) {

@@ -187,9 +187,8 @@ export function createTry({ source, go }) {
         facts,
         element("p", { class: "quiet", text: `${counted(found.steps.length, "Baby-Step")}; landmarks: ${found.names.join(", ") || "none"}` }),
       );
-      replace(problem);
     } catch (error) {
-      if (mine === segmented) replace(problem, notice(error.message, "error"));
+      if (mine === segmented) replace(facts, notice(error.message, "error"));
     }
     remember();
   }
