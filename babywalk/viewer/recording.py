@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from threading import Lock
 from typing import Any
 
@@ -11,14 +12,13 @@ import numpy as np
 from torch import Tensor
 
 from babywalk.agents.learned import LearnedAgent
+from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import VIEWS
 from babywalk.common.ragged import concat_rows
-from babywalk.decoding.decoders import StepwiseDecoder
 from babywalk.decoding.rollout import StepRecord
 from babywalk.episodes.task import Task
 from babywalk.instructions.segmenting import segment
 from babywalk.navigation.trajectories import Trajectories
-from babywalk.navigation.world import STOP
 from babywalk.viewer.texts import cut_typed
 from babywalk.viewer.walks import Decisions, Walks
 
@@ -27,7 +27,7 @@ _BATCH = 64  # walkers at a time; between batches, another thread may use the ag
 
 @dataclass(frozen=True, slots=True)
 class LearnedWalker:
-    """A learned agent whose decisions are recorded, unless its decoder searches."""
+    """A learned agent whose decisions are recorded."""
 
     name: str
     agent: LearnedAgent
@@ -36,17 +36,14 @@ class LearnedWalker:
     def walk(self, task: Task) -> Walks:
         """The walks in all episodes of a task."""
         agent, batches = self.agent, self.agent.batches(task)
-        decoder, episodes = agent.decoder, np.arange(len(task))
-        if not isinstance(decoder, StepwiseDecoder):
-            with self._lock:
-                return Walks(agent.walk(task, episodes), batches.steps)
+        episodes = np.arange(len(task))
         walked: list[Trajectories] = []
         decisions: list[Decisions] = []
         for some in np.array_split(episodes, -(-len(episodes) // _BATCH)):
             with self._lock, agent.rollout.inference():
-                result = agent.rollout.run(batches.full(some), decoder)
-            walked.append(result.trajectories())
-            decisions += _decisions(result.records, len(some), agent)
+                result, trajectories = agent.decoder.decisions(agent.rollout, batches.full(some))
+            walked.append(trajectories)
+            decisions += _decisions(result.records, trajectories, agent.dataset.houses)
         found = Trajectories(
             concat_rows([part.viewpoints for part in walked]), concat_rows([part.views for part in walked])
         )
@@ -57,49 +54,58 @@ class LearnedWalker:
         with self._lock:
             found = self.agent.follow(house, viewpoint, heading, text)
         number = {name: index for index, name in enumerate(self.agent.dataset.houses.viewpoints(house))}
-        decisions, position = [], 0
+        decisions = []
         for move in found.moves:
             choices = {-1 if name == "STOP" else number[name]: p for name, p in move.choices.items()}
             words = [weight for _, weight in move.words]
-            decisions.append(_decision(move.step, position, choices, words, move.views))
-            position += move.to is not None
+            decisions.append(_decision(move.step, number[move.at], choices, words, move.views))
+        path = [number[name] for name in found.path]
         cut = cut_typed(text, segment(text, self.agent.config.segmentation))
         return {
             "agent": self.name,
-            "path": [number[name] for name in found.path],
+            "path": path,
             **cut.record(),
             "tokens": cut.tokens(),
-            "decisions": decisions,
+            "decisions": _along(decisions, path),
             "unknown": list(found.unknown),
             "unread": sum(map(len, found.unread)),
         }
 
 
-def _decisions(records: Sequence[StepRecord], walkers: int, agent: LearnedAgent) -> list[Decisions]:
+def _decisions(records: Sequence[StepRecord], trajectories: Trajectories, houses: Houses) -> list[Decisions]:
     """The decisions of each of a batch's walkers."""
-    houses = agent.dataset.houses
-    found: list[Decisions] = [[] for _ in range(walkers)]
-    position = [0] * walkers
+    found: list[Decisions] = [[] for _ in range(len(trajectories))]
     for record in records:
         logits = record.decision.logits
         probabilities = _listed(logits.softmax(dim=1))
         finite, candidates = logits.isfinite().tolist(), record.candidates.tolist()
         words, views = _listed(record.decision.word_weights), _listed(record.decision.view_weights)
-        first = houses.first[houses.house_of[np.asarray(record.before.viewpoint.cpu())]].tolist()
-        moved = (record.actions != STOP).tolist()
+        places = np.asarray(record.before.viewpoint.cpu())
+        first = houses.first[houses.house_of[places]].tolist()
+        at = places.tolist()
         for row, walker in enumerate(record.walkers.tolist()):
             choices = {
                 candidate - first[row] if action else -1: probabilities[row][action]
                 for action, candidate in enumerate(candidates[row])
                 if finite[row][action]
             }
-            found[walker].append(_decision(record.step, position[walker], choices, words[row], views[row]))
-            position[walker] += moved[row]
-    return found
+            decision = _decision(record.step, at[row] - first[row], choices, words[row], views[row])
+            found[walker].append(decision)
+    firsts = houses.first[houses.house_of[trajectories.viewpoints.firsts]].tolist()
+    return [
+        _along(decisions, (trajectories.viewpoints[walker] - firsts[walker]).tolist())
+        for walker, decisions in enumerate(found)
+    ]
+
+
+def _along(decisions: Decisions, path: Sequence[int]) -> Decisions:
+    """The decisions, if they lead along a path; none where a search has walked back in between."""
+    places = [place for place, _ in groupby([*(decision[1] for decision in decisions), path[-1]])]
+    return decisions if places == [place for place, _ in groupby(path)] else []
 
 
 def _decision(
-    step: int, position: int, choices: Mapping[int, float], words: Sequence[float], views: Sequence[float]
+    step: int, at: int, choices: Mapping[int, float], words: Sequence[float], views: Sequence[float]
 ) -> list[Any]:
     percent = [round(100 * weight) for weight in words]
     while percent and not percent[-1]:  # padding, and words without weight
@@ -108,7 +114,7 @@ def _decision(
     seen = [round(100 * weight) for weight in views] if len(views) == VIEWS else []
     return [
         step,
-        position,
+        at,
         [[viewpoint, round(1000 * chance)] for viewpoint, chance in choices.items()],
         percent,
         seen,

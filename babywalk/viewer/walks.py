@@ -15,7 +15,7 @@ from babywalk.evaluation.evaluate import walk_all
 from babywalk.instructions.babysteps import BabySteps
 from babywalk.navigation.trajectories import Trajectories
 
-# One decision as JSON: [Baby-Step, index into the path, choices, weights of words, weights of views]. Choices
+# One decision as JSON: [Baby-Step, viewpoint, choices, weights of words, weights of views]. Choices
 # are [viewpoint or -1 for STOP, per mille]; weights are in percent.
 Decisions = list[list[Any]]
 

@@ -61,8 +61,8 @@ def test_decisions_lead_along_the_path_of_the_agent(page_file: Path) -> None:
     for episode in data["collections"]["r4r/val_seen"]["episodes"]:
         walk = next(walk for walk in episode["walks"] if walk["agent"] == "dollhouse")
         path = [walk["path"][0]]
-        for step, position, choices, words, views in walk["decisions"]:
-            assert path[position] == path[-1]
+        for step, at, choices, words, views in walk["decisions"]:
+            assert at == path[-1]
             assert step < len(walk["steps"])
             assert len(words) <= len(walk["tokens"][step]) / 2
             assert len(views) == 36

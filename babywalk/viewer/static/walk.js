@@ -10,8 +10,8 @@ export const STOP = -1;
 export function framesOf(walk) {
   const { path, decisions, ends } = walk;
   if (decisions && decisions.length) {
-    const frames = decisions.map(([step, index, choices, words, views]) => ({
-      at: path[index],
+    const frames = decisions.map(([step, at, choices, words, views]) => ({
+      at,
       step,
       decision: { choices, words, views },
     }));
