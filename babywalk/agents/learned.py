@@ -124,10 +124,8 @@ def walk_episodes(
     house = task.houses.house_of[task.paths.firsts[task.chain_of(episodes)]]
     order = np.argsort(house, kind="stable")
     with rollout.inference():
-        walked = [
-            decoder.decode(rollout, batches.full(episodes[some]))
-            for some in np.array_split(order, -(-len(order) // _BATCH))
-        ]
+        parts = np.array_split(order, -(-len(order) // _BATCH))
+        walked = decoder.decode_all(rollout, [batches.full(episodes[some]) for some in parts])
     back = np.argsort(order)
     return Trajectories(
         concat_rows([part.viewpoints for part in walked]).take(back),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -153,6 +154,7 @@ class Frontier(Search):
     candidates: int = 20
     expansions: int | None = None  # at most, per search; None: 4 per move that a path may have
     short: bool = False
+    rerank: bool = True  # use the fitted re-ranker, if there is one
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -171,9 +173,16 @@ class Frontier(Search):
             per_state=False,
         )
 
-    def base_scores(self, candidates: Candidates, rollout: Rollout) -> Tensor:  # noqa: ARG002
-        """(Q,) log-probabilities."""
-        return candidates.log_probability
+    def base_scores(self, candidates: Sequence[Candidates], rollout: Rollout) -> list[Tensor]:
+        """(Q,) of each batch: by the re-ranker, or log-probabilities."""
+        if self.reranked and rollout.reranker is not None:
+            return [rollout.reranker.scores(some, rollout) for some in candidates]
+        return [some.log_probability for some in candidates]
+
+    @property
+    def reranked(self) -> bool:
+        """Whether a fitted re-ranker is used, if there is one."""
+        return self.rerank and not self.per_step and not self.short
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ trajectories = Greedy().decode(rollout, batch)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,6 +35,10 @@ class Decoder(Protocol):
         """One trajectory per episode of a batch."""
         ...
 
+    def decode_all(self, rollout: Rollout, batches: Sequence[EpisodeBatch]) -> list[Trajectories]:
+        """One trajectory per episode of each batch; batches that are compared with each other go together."""
+        ...
+
     def decisions(self, rollout: Rollout, batch: EpisodeBatch) -> tuple[RolloutResult, Trajectories]:
         """The decisions along the chosen paths of a batch, and the trajectories with all walking."""
         ...
@@ -49,6 +54,10 @@ class StepwiseDecoder(ABC):
     def run(self, rollout: Rollout, batch: EpisodeBatch) -> RolloutResult:
         """All decisions for a batch."""
         return rollout.run(batch, self)
+
+    def decode_all(self, rollout: Rollout, batches: Sequence[EpisodeBatch]) -> list[Trajectories]:
+        """One trajectory per episode of each batch."""
+        return [self.decode(rollout, batch) for batch in batches]
 
     def decode(self, rollout: Rollout, batch: EpisodeBatch) -> Trajectories:
         """One trajectory per episode of a batch."""

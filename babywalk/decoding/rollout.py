@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import torch
@@ -31,6 +32,9 @@ from babywalk.navigation.history import History
 from babywalk.navigation.observation import ORIENTATION, Observer
 from babywalk.navigation.trajectories import Trajectories, TrajectoryRecorder
 from babywalk.navigation.world import STOP, Poses
+
+if TYPE_CHECKING:
+    from babywalk.decoding.search_tree import Candidates
 
 _CHUNK = 2048  # steps of trajectories that are encoded at once without gradients
 
@@ -83,6 +87,16 @@ class StepRecord:
 # The speaker's scores of instructions (word ids of the network's vocabulary), one for each path (B rows) that
 # is walked from a start view (B,).
 PathSpeaker = Callable[[Ragged, NDArray[np.int64], Ragged], TextScores]
+
+
+class Reranker(Protocol):
+    """Scores the candidates of a search."""
+
+    def scores(self, candidates: Candidates, rollout: Rollout) -> Tensor:
+        """(Q,) the candidate of each walker with the highest score is chosen."""
+        ...
+
+
 ActionSelector = Callable[[Decision, Walkers], Tensor]  # the actions (B,) to take
 
 
@@ -130,7 +144,9 @@ class BatchState:
 class Rollout:
     """A network in houses: runs batches of episodes. The device is that of the network."""
 
-    speaker: PathSpeaker | None = None  # for search decoders that score paths by a speaker
+    # What search decoders may choose among complete paths with.
+    speaker: PathSpeaker | None = None
+    reranker: Reranker | None = None
 
     def __init__(self, network: Network, observer: Observer, *, kernels: str = "auto") -> None:
         self.network = network

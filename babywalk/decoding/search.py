@@ -19,7 +19,7 @@ from torch import Tensor
 from babywalk.common.config import check_non_negative
 from babywalk.common.errors import ConfigError
 from babywalk.decoding.episode_batch import EpisodeBatch
-from babywalk.decoding.rollout import ActionSelector, Rollout, RolloutResult, Walkers
+from babywalk.decoding.rollout import ActionSelector, BatchState, Rollout, RolloutResult, Walkers
 from babywalk.decoding.search_tree import Candidates, SearchTree, no_progress_monitor
 from babywalk.decoding.walking import Exploration, KnownMap
 from babywalk.modules.decoder import Decision
@@ -62,20 +62,24 @@ class Search(ABC):
     def complete(self, tree: SearchTree, walking: KnownMap | Exploration) -> None:
         """Expand the tree until every walker has a candidate."""
 
-    def base_scores(self, candidates: Candidates, rollout: Rollout) -> Tensor:  # noqa: ARG002
-        """(Q,) by which candidates are chosen where no weights are given: the scores of the search."""
-        return candidates.score
+    def base_scores(self, candidates: Sequence[Candidates], rollout: Rollout) -> list[Tensor]:  # noqa: ARG002
+        """(Q,) of each batch: what the weights are added to, here the scores of the search."""
+        return [some.score for some in candidates]
 
-    def scores(self, candidates: Candidates, rollout: Rollout) -> Tensor:
-        """(Q,) the candidate of each walker with the highest score is chosen."""
-        total = self.base_scores(candidates, rollout)
-        if self.speaker:
-            total = total + self.speaker * speaker_scores(candidates, rollout)[1]
-        if self.progress:
-            if candidates.progress is None:
-                raise no_progress_monitor()
-            total = total + self.progress * candidates.progress
-        return total
+    def scores(self, candidates: Sequence[Candidates], rollout: Rollout) -> list[Tensor]:
+        """(Q,) of each batch; the candidate of each walker with the highest score is chosen."""
+        found = []
+        for some, total in zip(candidates, self.base_scores(candidates, rollout), strict=True):
+            if self.speaker:
+                total = total + self.speaker * speaker_scores(some, rollout)[1]
+            if self.progress:
+                total = total + self.progress * estimated_progress(some)
+            found.append(total)
+        return found
+
+    def decode_all(self, rollout: Rollout, batches: Sequence[EpisodeBatch]) -> list[Trajectories]:
+        """One trajectory per episode of each batch."""
+        return [self.decode(rollout, batch) for batch in batches]
 
     def decode(self, rollout: Rollout, batch: EpisodeBatch) -> Trajectories:
         """One trajectory per episode of a batch."""
@@ -91,23 +95,31 @@ class Search(ABC):
         chosen = []
         with rollout.backend.rollout(rollout.network):
             state = rollout.begin(batch)
-            world = rollout.observers[batch.mirrored].world
-            walking = (KnownMap if self.known_map else Exploration)(world, state.poses)
+            walking = self.begin_walking(rollout, state)
             for step in range(state.max_steps if self.per_step else 1):
-                walkers = rollout.begin_step(state, step)
-                tree = SearchTree(rollout, state, walkers, chain=not self.per_step)
-                self.complete(tree, walking)
-                candidates = tree.candidates()
-                best = best_of_each(candidates.walker, self.scores(candidates, rollout))
-                node, action = candidates.node[best], candidates.action[best]
-                path = tree.walked(node, action, whole=True)
-                walking.commit(walkers.index, path)
-                chosen.append((walkers.index, path))
-                more = torch.nonzero(state.count[walkers.index] > step + 1)[:, 0]
+                walkers, candidates = self.explore(rollout, state, step, walking)
+                best = best_of_each(candidates.walker, self.scores([candidates], rollout)[0])
+                path = candidates.walked_by(best)
+                walking.commit(walkers, path)
+                chosen.append((walkers, path))
+                more = torch.nonzero(state.count[walkers] > step + 1)[:, 0]
                 if self.per_step and len(more):
-                    walked = tree.walked(node[more], action[more])
-                    state = rollout.resume(state, step, walkers.index[more], walked)
+                    state = rollout.resume(state, step, walkers[more], candidates.walked_by(best[more]))
         return SearchResult(walking.trajectories(), tuple(chosen))
+
+    def begin_walking(self, rollout: Rollout, state: BatchState) -> KnownMap | Exploration:
+        """Walkers at their starts."""
+        world = rollout.observers[state.batch.mirrored].world
+        return (KnownMap if self.known_map else Exploration)(world, state.poses)
+
+    def explore(
+        self, rollout: Rollout, state: BatchState, step: int, walking: KnownMap | Exploration
+    ) -> tuple[Tensor, Candidates]:
+        """The walkers (B,) that have such a step, and the candidates of each."""
+        walkers = rollout.begin_step(state, step)
+        tree = SearchTree(rollout, state, walkers, chain=not self.per_step)
+        self.complete(tree, walking)
+        return walkers.index, tree.candidates()
 
 
 def take_again(chosen: Sequence[tuple[Tensor, History]], count: int) -> ActionSelector:
@@ -125,6 +137,13 @@ def take_again(chosen: Sequence[tuple[Tensor, History]], count: int) -> ActionSe
         return actions[(first[walkers.index] + done).masked_fill(over, 0)].masked_fill(over, STOP)
 
     return select
+
+
+def estimated_progress(candidates: Candidates) -> Tensor:
+    """(Q,) at the ends of the paths."""
+    if candidates.progress is None:
+        raise no_progress_monitor()
+    return candidates.progress
 
 
 def speaker_scores(candidates: Candidates, rollout: Rollout) -> tuple[Tensor, Tensor]:

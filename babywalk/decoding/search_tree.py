@@ -68,8 +68,7 @@ class Candidates:
     """Completed paths. Sums and means include the last action. Shapes: N walkers, Q candidates."""
 
     walker: Tensor  # (Q,) below N
-    node: Tensor  # (Q,) of the search tree
-    action: Tensor  # (Q,) the last one
+    walked: History  # Q paths
     score: Tensor  # (Q,) by which the search ranked them
     log_probability: Tensor  # (Q,) sum over the decisions
     logit: Tensor  # (Q,) sum over the decisions
@@ -78,7 +77,18 @@ class Candidates:
     progress: Tensor | None  # (Q,) estimated at the end; None without a progress monitor
     paths: Ragged  # Q rows of viewpoints
     start_view: NDArray[np.int64]  # (Q,) faced at the start of the path
-    instructions: Ragged  # N rows of word ids, what each walker was searched for
+    instructions: Ragged  # N rows of word ids: what the paths of each walker are to follow
+
+    def __len__(self) -> int:
+        return len(self.walker)
+
+    def walked_by(self, some: Tensor) -> History:
+        """The paths of some candidates (B,)."""
+        first, length = self.walked.start[some], self.walked.start.diff()[some]
+        start = torch.cat([length.new_zeros(1), length.cumsum(0)])
+        rows = torch.arange(int(start[-1]), device=start.device)
+        rows = rows + (first - start[:-1]).repeat_interleave(length)
+        return History(self.walked.poses[rows], self.walked.actions[rows], start)
 
 
 class SearchTree:
@@ -252,11 +262,11 @@ class SearchTree:
     def candidates(self) -> Candidates:
         """All completed paths, in the order of their completion."""
         found = self._completed
-        paths, first = self._paths(found["node"], found["last"])
+        walked = self.walked(found["node"], found["last"], whole=True)
+        paths, first = self._paths(walked)
         return Candidates(
             walker=found["walker"],
-            node=found["node"],
-            action=found["last"],
+            walked=walked,
             score=found["score"],
             log_probability=found["log_probability"],
             logit=found["logit"],
@@ -290,9 +300,8 @@ class SearchTree:
         started = self.nodes["started"][above]
         return (above != NONE) & (started == started[:, :1])
 
-    def _paths(self, nodes: Tensor, actions: Tensor) -> tuple[Ragged, NDArray[np.int64]]:
-        """The viewpoints of whole paths (B rows), and the view (B,) faced at their starts."""
-        walked = self.walked(nodes, actions, whole=True)
+    def _paths(self, walked: History) -> tuple[Ragged, NDArray[np.int64]]:
+        """The viewpoints of paths (B rows), and the view (B,) faced at their starts."""
         at, start = to_numpy(walked.poses.viewpoint), to_numpy(walked.start)
         view = to_numpy(walked.poses.view)[start[:-1]]
         after = to_numpy(self.world.target[walked.poses.viewpoint, walked.actions])

@@ -11,12 +11,14 @@ from babywalk.common.errors import unknown
 from babywalk.decoding.beam import Beam
 from babywalk.decoding.best_first import Frontier, StateFactored
 from babywalk.decoding.decoders import Decoder, Greedy, Sample
+from babywalk.decoding.pragmatic import Pragmatic
 
 DECODERS: dict[str, type[Any]] = {
     "greedy": Greedy,
     "sample": Sample,
     "beam": Beam,
     "state-factored": StateFactored,
+    "pragmatic": Pragmatic,
     "frontier": Frontier,
 }
 
