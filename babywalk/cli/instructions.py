@@ -324,7 +324,7 @@ def _add_augment(commands: Any) -> None:
         "--walks", type=int, default=20_000, metavar="N", help="at most N walks (default: 20,000)"
     )
     augment.add_argument(
-        "--split", default="spoken", metavar="NAME", help="name of the new split (default: spoken)"
+        "--split", default="augmented", metavar="NAME", help="name of the new split (default: augmented)"
     )
     augment.add_argument(
         "--temperature",

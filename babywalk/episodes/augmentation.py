@@ -106,7 +106,7 @@ def save_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mappi
     """Add a split to the walks of a data directory, or overwrite it; the other splits are unchanged."""
     folder = dataset.folder / WALKS
     notes = read_manifest(folder).strings("notes")
-    known = {**details(folder).fields, "spoken": {**_augmented_splits(dataset), split: dict(facts)}}
+    known = {**details(folder).fields, "augmented": {**_augmented_splits(dataset), split: dict(facts)}}
     with component(folder, "described walks", notes=notes, details=known) as draft:
         for other in dataset.splits:
             if other != split:
@@ -117,4 +117,4 @@ def save_split(dataset: Dataset, split: str, walks: Sequence[Walk], facts: Mappi
 def _augmented_splits(dataset: Dataset) -> dict[str, Any]:
     """The facts recorded for each augmented split."""
     facts = details(dataset.folder / WALKS)
-    return facts.table("spoken") if "spoken" in facts.fields else {}
+    return facts.table("augmented") if "augmented" in facts.fields else {}

@@ -43,7 +43,7 @@ def speaker_quality(
     walks = dataset.walks(split)
     texts = speaker.describe(walks.paths, poses_at(walks.paths.firsts, walks.headings).view)
     human = None if follower is None else _means(follower, dataset.task("r2r", split))
-    own = None if follower is None else _means(follower, spoken_task(dataset, split, texts))
+    own = None if follower is None else _means(follower, described_task(dataset, split, texts))
     return SpeakerQuality(
         split=split,
         paths=len(walks),
@@ -73,11 +73,11 @@ def bleu(texts: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     return float(metric.corpus_score([" ".join(tokenise(text)) for text in texts], streams).score)
 
 
-def spoken_task(dataset: Dataset, split: str, texts: Sequence[str]) -> Task:
+def described_task(dataset: Dataset, split: str, texts: Sequence[str]) -> Task:
     """R2R episodes with a speaker's texts, one per path, in place of the human ones."""
     walks = dataset.walks(split)
-    spoken = replace(walks, texts=tuple(texts), first_text=np.arange(len(walks) + 1))
-    return replace(dataset.task("r2r", split), split=f"{split} (speaker)", walks=spoken)
+    augmented = replace(walks, texts=tuple(texts), first_text=np.arange(len(walks) + 1))
+    return replace(dataset.task("r2r", split), split=f"{split} (speaker)", walks=augmented)
 
 
 def _means(follower: Agent, task: Task) -> dict[str, float]:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from babywalk.agents.recipe import Recipe, read_recipe
+from babywalk.agents.table import AGENTS
 from babywalk.cli import main
 from babywalk.common.errors import ConfigError
 from babywalk.training.presets import PRESETS
 
+RECIPES = Path(__file__).parents[2] / "recipes"
 RECIPE = """
 agent = "seq2seq"
 preset = "tiny"
@@ -123,9 +125,20 @@ def test_run_keeps_the_settings_of_its_recipe(
     assert "already contains a run" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "file", sorted((Path(__file__).parents[2] / "recipes").glob("*/*.toml")), ids=lambda file: file.stem
-)
+@pytest.mark.parametrize("file", sorted(RECIPES.glob("dollhouse/*.toml")), ids=lambda file: file.stem)
+def test_recipes_of_the_dollhouse_are_one_per_agent(file: Path) -> None:
+    recipe = read_recipe(file)
+    assert recipe.agent == file.stem
+    config = recipe.config()
+    assert (config.task, config.features, config.threads) == ("r4r", "dollhouse", 1)
+    assert not config.init_from or file.with_name(f"{Path(config.init_from).name}.toml").is_file()
+
+
+def test_every_agent_has_a_recipe_for_the_dollhouse() -> None:
+    assert {file.stem for file in RECIPES.glob("dollhouse/*.toml")} == set(AGENTS)
+
+
+@pytest.mark.parametrize("file", sorted(RECIPES.glob("real/*.toml")), ids=lambda file: file.stem)
 def test_recipes_of_the_project_fit_their_names(file: Path) -> None:
     config = read_recipe(file).config()
     assert config.task == file.stem.rpartition("-")[2]

@@ -66,30 +66,30 @@ def test_a_killed_command_goes_on_and_ends_with_the_same_split(
     kill(command, "babywalk.commands.augment", "write_json", 2)  # in the second of three batches of texts
     assert not list(work.glob("training-*"))
     assert [file.name for file in work.glob("texts-*/*.json")] == ["0.json"]
-    assert "spoken" not in Dataset(data).splits
+    assert "augmented" not in Dataset(data).splits
     batches, encode = [], Speaker.encode
     monkeypatch.setattr(
         Speaker, "encode", lambda self, paths, views: batches.append(len(paths)) or encode(self, paths, views)
     )
     assert main(command) == 0
     assert batches == [256, 88]  # of 600; the first 256 were described before
-    for file in ("speaker/weights.safetensors", "r2r/R2R_spoken.json"):
+    for file in ("speaker/weights.safetensors", "r2r/R2R_augmented.json"):
         assert (data / file).read_bytes() == (whole / file).read_bytes()
     assert not list(work.glob("texts-*"))
     assert not verify(data).findings
 
 
 def test_a_damaged_batch_of_texts_is_made_again(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    augment(data, 300, "spoken", settings=QUICK)
-    expected = (data / "r2r" / "R2R_spoken.json").read_bytes()
+    augment(data, 300, "augmented", settings=QUICK)
+    expected = (data / "r2r" / "R2R_augmented.json").read_bytes()
     monkeypatch.setattr(augment_module, "save_split", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        augment(data, 300, "spoken")
+        augment(data, 300, "augmented")
     monkeypatch.undo()
     (batch,) = (data / "cache" / "speaker").glob("texts-*/0.json")
     batch.write_text(batch.read_text().replace("[[", "[[3, ", 1))
-    augment(data, 300, "spoken")
-    assert (data / "r2r" / "R2R_spoken.json").read_bytes() == expected
+    augment(data, 300, "augmented")
+    assert (data / "r2r" / "R2R_augmented.json").read_bytes() == expected
 
 
 def interrupt(*_: object) -> None:
@@ -97,18 +97,18 @@ def interrupt(*_: object) -> None:
 
 
 def test_walks_are_in_training_houses_and_repeat_no_human_path(data: Path) -> None:
-    augment(data, 100_000, "spoken", settings=QUICK)
+    augment(data, 100_000, "augmented", settings=QUICK)
     dataset = Dataset(data)
-    houses, spoken = dataset.houses, dataset.walks("spoken")
+    houses, augmented = dataset.houses, dataset.walks("augmented")
     trained = set(houses.house_of[dataset.walks("train").paths.firsts].tolist())
-    assert set(houses.house_of[spoken.paths.values].tolist()) == trained
+    assert set(houses.house_of[augmented.paths.values].tolist()) == trained
     human = {
         tuple(paths[row])
         for split in ("train", "val_seen", "val_unseen")
         for paths in [dataset.walks(split).paths]
         for row in range(len(paths))
     }
-    new = [tuple(spoken.paths[row]) for row in range(len(spoken))]
+    new = [tuple(augmented.paths[row]) for row in range(len(augmented))]
     assert len(new) > 1000
     assert len(set(new)) == len(new)
     assert not human & set(new)
@@ -126,13 +126,13 @@ class HalfWay:
 def test_only_walks_that_a_follower_walks_again_are_kept(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    augment(data, 21, "spoken", settings=QUICK)
+    augment(data, 21, "augmented", settings=QUICK)
     monkeypatch.setattr(augment_module, "load_agent", lambda *_: HalfWay())
     arguments = ["--walks", "21", "--split", "checked", "--retraced-by", "runs/x", "--min-ndtw", "0.9"]
     assert main(["data", "augment", "--data", str(data), *arguments]) == 0
     assert "Walked again by the agent: 10 of 21 walks." in capsys.readouterr().out
     dataset = Dataset(data)
-    every, kept = dataset.walks("spoken"), dataset.walks("checked")
+    every, kept = dataset.walks("augmented"), dataset.walks("checked")
     assert kept.texts == every.texts[1::2]
     assert kept.paths.values.tolist() == every.paths.take(np.arange(1, 21, 2)).values.tolist()
     assert kept.headings.tolist() == every.headings[1::2].tolist()

@@ -12,7 +12,7 @@ from babywalk.agents.agent import Index
 from babywalk.common.ragged import Ragged
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.task import Task
-from babywalk.evaluation.speaker_quality import bleu, speaker_quality, spoken_task
+from babywalk.evaluation.speaker_quality import bleu, described_task, speaker_quality
 from babywalk.modules.speaker import Speaker, SpeakerConfig, new_speaker
 from babywalk.navigation.trajectories import Trajectories
 
@@ -82,10 +82,10 @@ def test_a_followers_success_is_a_mean_over_paths(segmented_dollhouse: Path, spe
     assert speaker_quality(speaker, dataset, "val_unseen").on_human_texts is None
 
 
-def test_spoken_episodes_have_one_text_per_path(segmented_dollhouse: Path) -> None:
+def test_described_episodes_have_one_text_per_path(segmented_dollhouse: Path) -> None:
     dataset = Dataset(segmented_dollhouse)
     human = dataset.task("r2r", "val_unseen")
     texts = [f"text {number}" for number in range(len(human.walks))]
-    task = spoken_task(dataset, "val_unseen", texts)
+    task = described_task(dataset, "val_unseen", texts)
     assert task.instructions(np.arange(len(task))) == texts
     assert [task[row].path for row in (0, 1)] == [human[row].path for row in (0, 3)]

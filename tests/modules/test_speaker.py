@@ -84,9 +84,9 @@ def test_scores_word_by_word_equal_those_of_teacher_forcing(data: Path) -> None:
 
 def test_a_saved_speaker_gives_the_same_texts(data: Path) -> None:
     quick = {**QUICK, "epochs": 1}
-    made = augment(data, 30, "spoken", settings=quick, features="dollhouse")
+    made = augment(data, 30, "augmented", settings=quick, features="dollhouse")
     assert made.walks == 30
-    first = (data / "r2r" / "R2R_spoken.json").read_text()
+    first = (data / "r2r" / "R2R_augmented.json").read_text()
     weights = (data / "speaker" / "weights.safetensors").read_bytes()
     augment(data, 30, "again", settings=quick, features="dollhouse")
     assert (data / "speaker" / "weights.safetensors").read_bytes() == weights  # not trained again
@@ -107,13 +107,13 @@ def test_an_agent_trains_on_a_generated_split(data: Path) -> None:
         main(["data", "augment", "--data", str(data), "--walks", "40", "--set", "hidden=16", "epochs=1"]) == 0
     )
     dataset = Dataset(data)
-    assert "spoken" in dataset.splits
+    assert "augmented" in dataset.splits
     train = {tuple(path) for path in map(tuple, (dataset.walks("train").paths[row] for row in range(9)))}
-    spoken = dataset.walks("spoken")
-    assert not train & {tuple(spoken.paths[row]) for row in range(len(spoken))}
-    segment_data(data, ["spoken"])
+    augmented = dataset.walks("augmented")
+    assert not train & {tuple(augmented.paths[row]) for row in range(len(augmented))}
+    segment_data(data, ["augmented"])
     settings = {
-        "imitation": {"iterations": 3, "batch": 4, "mix": "r2r,r2r:spoken"},
+        "imitation": {"iterations": 3, "batch": 4, "mix": "r2r,r2r:augmented"},
         "reinforce": {"lectures": 0},
         "validate_on": "val_seen:5",
     }
@@ -157,8 +157,8 @@ def test_invalid_options_are_refused_and_nothing_is_written(
 
 
 def test_a_missing_split_in_the_mix_is_named(data: Path, tmp_path: Path) -> None:
-    settings = {"imitation": {"mix": "r2r:spoken"}}
-    with pytest.raises(ConfigError, match="spoken"):
+    settings = {"imitation": {"mix": "r2r:augmented"}}
+    with pytest.raises(ConfigError, match="augmented"):
         train_agent("babywalk", data, tmp_path / "run", preset="tiny", settings=settings)
 
 
@@ -171,19 +171,19 @@ def test_a_split_without_goals_is_refused_in_the_mix(data: Path, tmp_path: Path)
 
 
 def test_a_task_without_episodes_is_refused_in_the_mix(data: Path, tmp_path: Path) -> None:
-    augment(data, 1, "spoken", settings={"hidden": 8, "epochs": 1})
-    assert not len(Dataset(data).build("r4r", "spoken"))  # one walk, and its end is far from its start
-    settings = {"reinforce": {"mix": "r4r:spoken"}}
-    with pytest.raises(ConfigError, match="r4r spoken has no episodes to learn from"):
+    augment(data, 1, "augmented", settings={"hidden": 8, "epochs": 1})
+    assert not len(Dataset(data).build("r4r", "augmented"))  # one walk, and its end is far from its start
+    settings = {"reinforce": {"mix": "r4r:augmented"}}
+    with pytest.raises(ConfigError, match="r4r augmented has no episodes to learn from"):
         train_agent("babywalk", data, tmp_path / "run", preset="tiny", settings=settings)
 
 
 def test_the_manifest_records_how_each_split_was_generated(data: Path) -> None:
     quick = {**QUICK, "epochs": 1}
-    augment(data, 5, "spoken", settings=quick, features="dollhouse", seed=3)
+    augment(data, 5, "augmented", settings=quick, features="dollhouse", seed=3)
     augment(data, 5, "drawn", settings=quick, features="dollhouse", temperature=0.5)
-    assert json.loads((data / "r2r" / "manifest.json").read_text())["details"]["spoken"] == {
-        "spoken": {"seed": 3, "temperature": 0.0, "features": "dollhouse"},
+    assert json.loads((data / "r2r" / "manifest.json").read_text())["details"]["augmented"] == {
+        "augmented": {"seed": 3, "temperature": 0.0, "features": "dollhouse"},
         "drawn": {"seed": 0, "temperature": 0.5, "features": "dollhouse"},
     }
 
@@ -191,13 +191,13 @@ def test_the_manifest_records_how_each_split_was_generated(data: Path) -> None:
 def test_a_speaker_of_other_features_is_trained_again(data: Path) -> None:
     quick = {**QUICK, "hidden": 8, "epochs": 1}
     for features in ("dollhouse", "none"):
-        augment(data, 5, "spoken", settings=quick, features=features)
+        augment(data, 5, "augmented", settings=quick, features=features)
         assert json.loads((data / "speaker" / "model.json").read_text())["features"] == features
 
 
 def test_the_default_of_mirror_depends_on_the_features(data: Path) -> None:
     for features, mirror in ((None, 0.5), ("dollhouse", 0.0)):
-        augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1}, features=features)
+        augment(data, 5, "augmented", settings={"hidden": 8, "epochs": 1}, features=features)
         kept = json.loads((data / "speaker" / "model.json").read_text())["config"]
         assert kept["mirror"] == mirror
 
@@ -211,11 +211,11 @@ def test_a_split_of_another_origin_is_not_overwritten(data: Path) -> None:
 
 def test_missing_splits_are_skipped_or_named(data: Path) -> None:
     (data / "r2r" / "R2R_val_seen.json").unlink()
-    assert augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1}).walks == 5
+    assert augment(data, 5, "augmented", settings={"hidden": 8, "epochs": 1}).walks == 5
     assert [quality.split for quality in report_speaker(data)] == ["val_unseen"]
     (data / "r2r" / "R2R_train.json").unlink()
     with pytest.raises(ConfigError, match="Split 'train' is not known"):
-        augment(data, 5, "spoken", settings={"hidden": 8, "epochs": 1})
+        augment(data, 5, "augmented", settings={"hidden": 8, "epochs": 1})
 
 
 def test_every_instruction_has_at_least_one_word(data: Path) -> None:
