@@ -13,9 +13,11 @@ from babywalk.agents.table import AGENTS
 from babywalk.buildings.features import open_features
 from babywalk.common.errors import DataError, shortlist
 from babywalk.common.ragged import Ragged, concat_rows
+from babywalk.decoding.best_first import Frontier
 from babywalk.decoding.decoders import Decoder, Greedy
 from babywalk.decoding.episode_batch import EpisodeBatches
-from babywalk.decoding.rollout import PathSpeaker, Rollout
+from babywalk.decoding.reranker import LinearReranker
+from babywalk.decoding.rollout import Rollout
 from babywalk.decoding.search import Search
 from babywalk.decoding.specs import spec_of
 from babywalk.episodes.dataset import Dataset
@@ -35,8 +37,8 @@ _BATCH = 2048  # walkers at a time: in large batches many share a viewpoint
 class LearnedAgent:
     """Segments each instruction by its text alone, and walks its steps one by one.
 
-    `decoder` replaces that of the agent's definition. `step_size` replaces the step size that the model was
-    trained with, also if it reads instructions whole.
+    `decoder` replaces that of the agent's definition, and `reranker` is for frontier search. `step_size`
+    replaces the step size that the model was trained with, also if it reads instructions whole.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class LearnedAgent:
         device: str = "auto",
         kernels: str = "auto",
         decoder: Decoder | None = None,
+        reranker: LinearReranker | None = None,
     ) -> None:
         self.model = model
         self.config = model.config
@@ -64,8 +67,12 @@ class LearnedAgent:
         self.rollout = Rollout(model.network, self.observer, kernels=kernels)
         definition = AGENTS.get(str(model.facts.get("agent")))
         self.decoder = decoder or (definition.decoder if definition else Greedy())
-        if isinstance(self.decoder, Search) and self.decoder.needs_speaker:
-            self.rollout.speaker = self._speaker()
+        reranks = isinstance(self.decoder, Frontier) and self.decoder.reranked
+        self.rollout.reranker = reranker if reranks else None
+        if (isinstance(self.decoder, Search) and self.decoder.needs_speaker) or (
+            reranks and reranker is not None and reranker.needs_speaker
+        ):
+            self.add_speaker()
         self._batches: dict[int, EpisodeBatches] = {}
 
     @property
@@ -105,32 +112,37 @@ class LearnedAgent:
         with self.rollout.inference():
             return self.decoder.decode(self.rollout, batches.batch(episodes, numbers, numbers + 1))
 
-    def _speaker(self) -> PathSpeaker:
-        """The speaker of the data directory, for instructions in the words of this agent."""
+    def add_speaker(self) -> None:
+        """Let search decoders use the speaker of the data directory."""
         speaker = open_speaker(self.dataset, device=str(self.rollout.device))
 
         def score(paths: Ragged, start_views: NDArray[np.int64], instructions: Ragged) -> TextScores:
             texts = speaker.translated(instructions, self.model.vocabulary)
             return speaker.log_probabilities(paths, start_views, texts)
 
-        return score
+        self.rollout.speaker = score
 
 
 def walk_episodes(
     rollout: Rollout, batches: EpisodeBatches, episodes: Index, decoder: Decoder
 ) -> Trajectories:
     """Walk all steps of episodes, without gradients; episodes of a house go into the same batches."""
-    task = batches.steps.task
-    house = task.houses.house_of[task.paths.firsts[task.chain_of(episodes)]]
-    order = np.argsort(house, kind="stable")
+    order, parts = batches_by_house(batches, episodes)
     with rollout.inference():
-        parts = np.array_split(order, -(-len(order) // _BATCH))
-        walked = decoder.decode_all(rollout, [batches.full(episodes[some]) for some in parts])
+        walked = decoder.decode_all(rollout, [batches.full(some) for some in parts])
     back = np.argsort(order)
     return Trajectories(
         concat_rows([part.viewpoints for part in walked]).take(back),
         concat_rows([part.views for part in walked]).take(back),
     )
+
+
+def batches_by_house(batches: EpisodeBatches, episodes: Index) -> tuple[Index, list[Index]]:
+    """The order of episodes by house, and the episodes in that order, in batches."""
+    task = batches.steps.task
+    house = task.houses.house_of[task.paths.firsts[task.chain_of(episodes)]]
+    order = np.argsort(house, kind="stable")
+    return order, np.array_split(episodes[order], -(-len(order) // _BATCH))
 
 
 def check_features(model: Model, observer: Observer, dataset: Dataset) -> None:

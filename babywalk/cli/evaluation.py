@@ -34,6 +34,7 @@ def add_commands(commands: Any) -> None:
     """Add the commands to the parser."""
     _add_demo(commands)
     _add_evaluate(commands)
+    _add_rerank(commands)
     _add_score(commands)
     _add_table(commands)
     _add_diagnose(commands)
@@ -181,6 +182,56 @@ def _agent(options: argparse.Namespace) -> str:
     if len(given) > 1:
         raise ConfigError(f"The agent is given twice: {given[0]!r}, and --agent {given[1]!r}. Give it once.")
     return str(given[0])
+
+
+def _add_rerank(commands: Any) -> None:
+    rerank = command(
+        commands,
+        "rerank",
+        "fit the re-ranker of frontier search for a trained agent",
+        "babywalk rerank runs/fast --data data --task r2r --split val_seen",
+        "babywalk rerank runs/seq2seq --data data --split train:2000 --decode frontier:candidates=40",
+    )
+    rerank.add_argument("model", type=Path, metavar="RUN", help="run directory or model file")
+    add_data(rerank)
+    add_task(rerank)
+    add_split(rerank, default="val_seen")
+    rerank.add_argument(
+        "--decode",
+        default="frontier",
+        metavar="DECODER",
+        help="the frontier search that finds the candidates (default: frontier)",
+    )
+    add_seed(rerank)
+    add_device(rerank)
+    add_threads(rerank)
+    add_json(rerank)
+    rerank.set_defaults(run_command=_rerank)
+
+
+def _rerank(options: argparse.Namespace) -> None:
+    from babywalk.commands.rerank import fit_reranker
+
+    done = fit_reranker(
+        options.model,
+        options.data,
+        options.task,
+        options.split,
+        decode=options.decode,
+        seed=options.seed,
+        device=options.device,
+    )
+    if options.json:
+        print_json(asdict(done))
+        return
+    for name, weight in done.weights.items():
+        print_line(f"  {name:<20} {weight:7.3f}")
+    print_line(
+        f"SR on {done.instructions:,} instructions with {done.candidates:.1f} candidates each: "
+        f"{done.by_log_probability:.1%} by log-probability, {done.by_reranker:.1%} re-ranked, "
+        f"{done.best_possible:.1%} with the best choice."
+    )
+    print_line(f"Re-ranker: {done.file}, for --decode {done.decoding}")
 
 
 def _add_score(commands: Any) -> None:

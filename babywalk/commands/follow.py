@@ -12,8 +12,10 @@ from babywalk.agents.follow import Followed
 from babywalk.agents.learned import LearnedAgent
 from babywalk.assets.pretrained import find_model
 from babywalk.commands.draw import draw_in_house
-from babywalk.common.errors import ConfigError
+from babywalk.common.errors import ConfigError, DataError
+from babywalk.common.files import sha256
 from babywalk.decoding.decoders import Sample
+from babywalk.decoding.reranker import RERANKER, LinearReranker, read_reranker
 from babywalk.decoding.specs import decoder_of
 from babywalk.episodes.dataset import Dataset
 from babywalk.evaluation.figures.house import Trajectory
@@ -82,4 +84,26 @@ def load_agent(
         device=device,
         kernels=kernels,
         decoder=decoder,
+        reranker=_reranker(model),
     )
+
+
+def reranker_files(model: Path) -> tuple[Path, Path]:
+    """The file of a model's re-ranker, which is beside the model file, and the model file."""
+    found = find_model(model) or model
+    file = found if found.is_file() else found / "model.safetensors"
+    return file.parent / RERANKER, file
+
+
+def _reranker(model: Path) -> LinearReranker | None:
+    """The re-ranker that was fitted for a model; None if there is none."""
+    file, weights = reranker_files(model)
+    if not file.is_file():
+        return None
+    found = read_reranker(file)
+    if weights.is_file() and found.model != sha256(weights):
+        raise DataError(
+            f"{file}: was fitted for other weights than those of {weights}. Delete it, or fit it again with "
+            "'babywalk rerank'."
+        )
+    return found

@@ -51,12 +51,7 @@ class Pragmatic(StateFactored):
         """One trajectory per episode of each batch; the deviations are over all of them."""
         if self.per_step:
             return super().decode_all(rollout, batches)
-        explored = []
-        for batch in batches:
-            with rollout.backend.rollout(rollout.network):
-                state = rollout.begin(batch)
-                walking = self.begin_walking(rollout, state)
-                explored.append((walking, *self.explore(rollout, state, 0, walking)))
+        explored = [self.explore_whole(rollout, batch) for batch in batches]
         scores = self.scores([candidates for *_, candidates in explored], rollout)
         found = []
         for (walking, walkers, candidates), score in zip(explored, scores, strict=True):

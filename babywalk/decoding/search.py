@@ -112,6 +112,15 @@ class Search(ABC):
         world = rollout.observers[state.batch.mirrored].world
         return (KnownMap if self.known_map else Exploration)(world, state.poses)
 
+    def explore_whole(
+        self, rollout: Rollout, batch: EpisodeBatch
+    ) -> tuple[KnownMap | Exploration, Tensor, Candidates]:
+        """Walkers, which of the batch (B,), and the candidates of each, for whole instructions."""
+        with rollout.backend.rollout(rollout.network):
+            state = rollout.begin(batch)
+            walking = self.begin_walking(rollout, state)
+            return (walking, *self.explore(rollout, state, 0, walking))
+
     def explore(
         self, rollout: Rollout, state: BatchState, step: int, walking: KnownMap | Exploration
     ) -> tuple[Tensor, Candidates]:

@@ -12,6 +12,7 @@ from babywalk.decoding.beam import Beam
 from babywalk.decoding.best_first import Frontier, StateFactored
 from babywalk.decoding.decoders import Decoder, Greedy, Sample
 from babywalk.decoding.pragmatic import Pragmatic
+from babywalk.decoding.search import Search
 
 DECODERS: dict[str, type[Any]] = {
     "greedy": Greedy,
@@ -36,7 +37,9 @@ def decoder_of(spec: str) -> Decoder:
 def spec_of(decoder: Decoder) -> str:
     """The shortest spec of a decoder."""
     name = next(name for name, kind in DECODERS.items() if type(decoder) is kind)
-    fields = dataclasses.fields(decoder)  # type: ignore[arg-type]  # all decoders are dataclasses
+    shared = {field.name for field in dataclasses.fields(Search)}
+    # Its own settings first. mypy: all decoders are dataclasses.
+    fields = sorted(dataclasses.fields(decoder), key=lambda field: field.name in shared)  # type: ignore[arg-type]
     values = {field.name: getattr(decoder, field.name) for field in fields}
     chosen = {field.name: values[field.name] for field in fields if values[field.name] != field.default}
     texts = [

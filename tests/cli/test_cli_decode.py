@@ -33,14 +33,14 @@ def report_of(capsys: pytest.CaptureFixture[str], *command: object) -> dict[str,
 def test_evaluate_says_how_it_decoded(segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert report_of(capsys, *evaluate(segmented_dollhouse))["decoding"] == "greedy"
     known = report_of(capsys, *evaluate(segmented_dollhouse, "--decode", "beam:size=2,known_map=true"))
-    assert (known["decoding"], known["known_map"]) == ("beam:known_map=true,size=2", True)
+    assert (known["decoding"], known["known_map"]) == ("beam:size=2,known_map=true", True)
     walked = report_of(capsys, *evaluate(segmented_dollhouse, "--decode", "beam:size=2"))
     assert not walked["known_map"]
     assert walked["measures"]["PL"]["mean"] > known["measures"]["PL"]["mean"]
     assert walked["measures"]["SR"] == known["measures"]["SR"]
     assert run(*evaluate(segmented_dollhouse, "--decode", "beam:size=2,known_map=true")) == 0
     text = capsys.readouterr().out
-    assert "\nDecoded by beam:known_map=true,size=2.\nThe agent had the map of the house:" in text
+    assert "\nDecoded by beam:size=2,known_map=true.\nThe agent had the map of the house:" in text
 
 
 def test_samples_differ_by_seed_alone(segmented_dollhouse: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,15 +8,17 @@ from babywalk.common.errors import ConfigError
 from babywalk.decoding.beam import Beam
 from babywalk.decoding.best_first import Frontier, StateFactored
 from babywalk.decoding.decoders import Decoder, Greedy, Sample
+from babywalk.decoding.pragmatic import Pragmatic
 from babywalk.decoding.specs import DECODERS, decoder_of, spec_of
 
 SPECS: dict[str, Decoder] = {
     "greedy": Greedy(),
     "sample:temperature=0.5,seed=1": Sample(temperature=0.5, seed=1),
     "beam": Beam(),
-    "beam:known_map=true,size=3,by=progress": Beam(size=3, by="progress", known_map=True),
+    "beam:size=3,by=progress,known_map=true": Beam(size=3, by="progress", known_map=True),
     "state-factored:candidates=20": StateFactored(candidates=20),
-    "frontier:per_step=true,speaker=0.5,score=logit_mean,expansions=60,short=true": Frontier(
+    "pragmatic:weight=0.5,known_map=true": Pragmatic(weight=0.5, known_map=True),
+    "frontier:score=logit_mean,expansions=60,short=true,per_step=true,speaker=0.5": Frontier(
         per_step=True, speaker=0.5, score="logit_mean", expansions=60, short=True
     ),
 }
