@@ -6,6 +6,7 @@ import ipaddress
 import secrets
 import socket
 import webbrowser
+from contextlib import ExitStack
 from dataclasses import dataclass
 from threading import Timer
 
@@ -17,6 +18,7 @@ from babywalk.viewer.service import Service
 
 _BROWSER_SECONDS = 0.5  # after which the server answers
 _MAX_PORT = 65535
+_BACKLOG = 128  # connections that wait to be accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,20 @@ def is_loopback(host: str) -> bool:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise ConfigError(
-            f"Cannot listen on {host}, port {port}: {error.strerror or error}. Give another --port or --host."
-        ) from None
+    with ExitStack() as cleanup:
+        try:
+            # With the protocol named, asyncio sends answers without waiting for more (TCP_NODELAY).
+            family, kind, protocol, _, address = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+            )[0]
+            listener = cleanup.enter_context(socket.socket(family, kind, protocol))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            raise ConfigError(
+                f"Cannot listen on {host}, port {port}: {error.strerror or error}. "
+                "Give another --port or --host."
+            ) from None
+        cleanup.pop_all()  # stays open
+        return listener

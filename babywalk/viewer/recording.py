@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from babywalk.agents.follow import Followed, Order, follow_all, segmented
 from babywalk.agents.learned import LearnedAgent
 from babywalk.buildings.houses import Houses
 from babywalk.buildings.panorama import VIEWS
+from babywalk.common.progress import progress
 from babywalk.common.ragged import concat_rows
 from babywalk.decoding.rollout import StepRecord
 from babywalk.episodes.task import Task
-from babywalk.instructions.segmenting import segment
 from babywalk.navigation.trajectories import Trajectories
 from babywalk.viewer.texts import cut_typed
 from babywalk.viewer.walks import Decisions, Walks
@@ -39,7 +40,8 @@ class LearnedWalker:
         episodes = np.arange(len(task))
         walked: list[Trajectories] = []
         decisions: list[Decisions] = []
-        for some in np.array_split(episodes, -(-len(episodes) // _BATCH)):
+        parts = np.array_split(episodes, -(-len(episodes) // _BATCH))
+        for some in progress(parts, f"Walking {task.name} {task.split}", unit="batch"):
             with self._lock, agent.rollout.inference():
                 result, trajectories = agent.decoder.decisions(agent.rollout, batches.full(some))
             walked.append(trajectories)
@@ -49,18 +51,23 @@ class LearnedWalker:
         )
         return Walks(found, batches.steps, decisions)
 
-    def follow(self, house: str, viewpoint: str, heading: float, text: str) -> dict[str, Any]:
-        """The walk of a typed instruction as JSON; the heading is in radians."""
+    def follow(self, orders: Sequence[Order]) -> list[dict[str, Any]]:
+        """The walks of typed instructions as JSON, in one batch."""
+        agent = self.agent
         with self._lock:
-            found = self.agent.follow(house, viewpoint, heading, text)
-        number = {name: index for index, name in enumerate(self.agent.dataset.houses.viewpoints(house))}
+            walked = follow_all(agent.model, agent.rollout, agent.decoder, agent.dataset.houses, orders)
+        return [self._record(order, found) for order, found in zip(orders, walked, strict=True)]
+
+    def _record(self, order: Order, found: Followed) -> dict[str, Any]:
+        names = self.agent.dataset.houses.viewpoints(order.house)
+        number = {name: index for index, name in enumerate(names)}
         decisions = []
         for move in found.moves:
             choices = {-1 if name == "STOP" else number[name]: p for name, p in move.choices.items()}
             words = [weight for _, weight in move.words]
             decisions.append(_decision(move.step, number[move.at], choices, words, move.views))
         path = [number[name] for name in found.path]
-        cut = cut_typed(text, segment(text, self.agent.config.segmentation))
+        cut = cut_typed(order.instruction, segmented(order.instruction, self.agent.config.segmentation))
         return {
             "agent": self.name,
             "path": path,

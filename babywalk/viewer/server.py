@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
 
@@ -23,11 +23,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from babywalk.common.errors import BabyWalkError
 from babywalk.common.version import __version__
 from babywalk.viewer.page import MAX_AGENTS, MAX_TEXT, MODULES, read_static
-from babywalk.viewer.service import Loaded, NotFoundError, Service
+from babywalk.viewer.service import Asked, Loaded, NotFoundError, Service
 
 _COOKIE = "babywalk_token"
 _MAX_BODY = 64 << 10  # bytes; a text of 2,000 characters has at most 24,000 as JSON
-_WAITING = 128  # requests for the agents at a time
+_WAITING = 128  # instructions that wait at a time
+_BATCH = 32  # instructions that are followed at a time
 _SECONDS = 30.0  # for a typed instruction
 _LOAD_SECONDS = 600.0  # for agents to walk a data set that is opened for the first time
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -82,7 +83,7 @@ Result = TypeVar("Result")
 def create_app(service: Service, *, token: str | None = None, seconds: float = _SECONDS) -> FastAPI:
     """The application; with a token, requests need it, without one, they must be for a name of loopback."""
     app = FastAPI(title="BabyWalk viewer", version=__version__, docs_url=None, redoc_url=None)
-    work = _Work(seconds)
+    work = _Work(seconds, service.follow)
 
     @app.exception_handler(BabyWalkError)
     async def _wrong(_: Request, error: BabyWalkError) -> Response:
@@ -134,16 +135,13 @@ def create_app(service: Service, *, token: str | None = None, seconds: float = _
     @app.post("/api/segment", response_model=dict[str, Any], responses=_WRITING)
     async def segment(order: Text) -> Response:
         """The Baby-Steps and landmarks of an instruction."""
-        return _json(await work.instruct(lambda: service.segment(order.text)))
+        return _json(await work.segment(lambda: service.segment(order.text)))
 
     @app.post("/api/follow", response_model=dict[str, Any], responses=_WRITING)
     async def follow(order: Order) -> Response:
         """Let agents follow an instruction."""
-        return _json(
-            await work.instruct(
-                lambda: service.follow(order.house, order.viewpoint, order.heading, order.text, order.agents)
-            )
-        )
+        asked = service.check(order.house, order.viewpoint, order.heading, order.text, order.agents)
+        return _json(await work.follow(asked))
 
     for name in ("index.html", "style.css", *(f"{module}.js" for module in MODULES)):
         _add_file(app, name)
@@ -162,12 +160,20 @@ def _add_file(app: FastAPI, name: str) -> None:
 
 
 class _Work:
-    """Threads for work that takes long, with bounds on how much waits and for how long."""
+    """Threads for work that takes long, with bounds on how much waits and for how long.
 
-    def __init__(self, seconds: float) -> None:
+    One thread is for instructions: it follows all that wait, up to a limit, in one batch.
+    """
+
+    def __init__(
+        self, seconds: float, follow: Callable[[Sequence[Asked]], list[bytes | BabyWalkError]]
+    ) -> None:
         self._seconds = seconds
-        self._waiting = 0
-        self._instructions = ThreadPoolExecutor(1, "instructions")  # the tagger is used by one thread
+        self._follow = follow
+        self._waiting: list[tuple[Asked, asyncio.Future[bytes]]] = []
+        self._batches: asyncio.Task[None] | None = None  # while some wait
+        self._segmenting = 0
+        self._instructions = ThreadPoolExecutor(1, "instructions")
         self._loading = ThreadPoolExecutor(1, "loading")
         self._reading = ThreadPoolExecutor(2, "reading")
 
@@ -179,15 +185,52 @@ class _Work:
         """Run a call that lets agents walk a data set."""
         return await _within(_LOAD_SECONDS, self._loading, call)
 
-    async def instruct(self, call: Callable[[], Result]) -> Result:
-        """Run a call about a typed instruction."""
-        if self._waiting >= _WAITING:
-            raise HTTPException(429, "Too many instructions are waiting. Try again in a moment.")
-        self._waiting += 1
+    async def segment(self, call: Callable[[], Result]) -> Result:
+        """Run a call that uses the tagger."""
+        _check_waiting(self._segmenting)
+        self._segmenting += 1
         try:
             return await _within(self._seconds, self._instructions, call)
         finally:
-            self._waiting -= 1
+            self._segmenting -= 1
+
+    async def follow(self, asked: Asked) -> bytes:
+        """Follow an instruction together with others that wait."""
+        _check_waiting(len(self._waiting))
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting.append((asked, answer))
+        if self._batches is None:
+            self._batches = asyncio.create_task(self._run_batches())
+        return await asyncio.wait_for(answer, self._seconds)
+
+    async def _run_batches(self) -> None:
+        try:
+            while self._waiting:
+                some, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
+                await self._run_batch([(asked, answer) for asked, answer in some if not answer.done()])
+        finally:
+            self._batches = None
+
+    async def _run_batch(self, some: Sequence[tuple[Asked, asyncio.Future[bytes]]]) -> None:
+        found: Sequence[bytes | Exception]
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(
+                self._instructions, self._follow, [asked for asked, _ in some]
+            )
+        except Exception as error:  # of the server itself: every request of the batch fails
+            found = [error] * len(some)
+        for (_, answer), one in zip(some, found, strict=True):
+            if answer.done():  # given up
+                continue
+            if isinstance(one, Exception):
+                answer.set_exception(one)
+            else:
+                answer.set_result(one)
+
+
+def _check_waiting(count: int) -> None:
+    if count >= _WAITING:
+        raise HTTPException(429, "Too many instructions are waiting. Try again in a moment.")
 
 
 async def _within(seconds: float, pool: ThreadPoolExecutor, call: Callable[[], Result]) -> Result:

@@ -6,16 +6,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from babywalk.common.errors import BabyWalkError, ConfigError, unknown
 from babywalk.episodes.dataset import Dataset
+from babywalk.instructions.identification import IdentificationConfig
 from babywalk.instructions.segmenting import segment
 from babywalk.viewer.collection import Collection
 from babywalk.viewer.geometry import house_record
 from babywalk.viewer.page import catalogue, encode
 from babywalk.viewer.texts import cut_typed
 from babywalk.viewer.walks import Walker
+
+if TYPE_CHECKING:
+    from babywalk.agents.follow import Order
 
 MAX_STEPS = 60  # Baby-Steps of a typed instruction: each takes an agent several decisions
 _LONGEST = 60  # characters of a name in a message
@@ -34,9 +38,17 @@ class Follower(Protocol):
         """The label."""
         ...
 
-    def follow(self, house: str, viewpoint: str, heading: float, text: str) -> dict[str, Any]:
-        """The walk as JSON; the heading is in radians."""
+    def follow(self, orders: Sequence[Order]) -> list[dict[str, Any]]:
+        """The walks of typed instructions as JSON."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A typed instruction that has been checked, and the agents that shall follow it."""
+
+    order: Order
+    agents: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,27 +100,58 @@ class Service:
         names = list(dict.fromkeys(name for step in steps for name in step.landmarks))
         return encode(cut_typed(text, steps).record() | {"names": names})
 
-    def follow(self, house: str, viewpoint: str, heading: float, text: str, agents: Sequence[str]) -> bytes:
-        """The walks of agents after a typed instruction; the heading is in degrees."""
-        followers = {one.name: one for one in self.followers}
+    def check(self, house: str, viewpoint: str, heading: float, text: str, agents: Sequence[str]) -> Asked:
+        """A request to follow an instruction, if it can be followed; the heading is in degrees."""
+        known = [one.name for one in self.followers]
         for name in agents:
-            if name not in followers:
-                raise NotFoundError(str(unknown("Agent", _short(name), followers)))
+            if name not in known:
+                raise NotFoundError(str(unknown("Agent", _short(name), known)))
         if house not in self.dataset.houses.scans:
             raise NotFoundError(str(unknown("House", _short(house), self.dataset.houses.scans)))
         if viewpoint not in self.dataset.houses.viewpoints(house):
             raise NotFoundError(f"House {house} has no viewpoint {_short(viewpoint)!r}.")
-        check_words(text)
+        if not any(map(str.isalnum, text)):
+            raise ConfigError("The instruction has no words. Give one such as 'Walk to the kitchen.'")
+        from babywalk.agents.follow import Order  # imported late: pages without agents work without torch
+
+        return Asked(Order(house, viewpoint, math.radians(heading), text), tuple(dict.fromkeys(agents)))
+
+    def follow(self, some: Sequence[Asked]) -> list[bytes | BabyWalkError]:
+        """The walks of agents after typed instructions, in one batch for each agent, or what is wrong."""
+        from babywalk.agents.follow import segmented
+
+        walks: list[list[dict[str, Any]]] = [[] for _ in some]
+        errors: dict[int, BabyWalkError] = {}
         with self._tagging:
-            if (count := len(segment(text))) > MAX_STEPS:
-                raise ConfigError(
-                    f"The instruction has {count} Baby-Steps; at most {MAX_STEPS} can be followed."
-                )
-            found = [
-                followers[name].follow(house, viewpoint, math.radians(heading), text)
-                for name in dict.fromkeys(agents)
-            ]
-        return encode({"walks": found})
+            for row, one in enumerate(some):
+                if (count := len(segmented(one.order.instruction, IdentificationConfig()))) > MAX_STEPS:
+                    errors[row] = ConfigError(
+                        f"The instruction has {count} Baby-Steps; at most {MAX_STEPS} can be followed."
+                    )
+            for follower in self.followers:
+                rows = [
+                    row for row, one in enumerate(some) if follower.name in one.agents and row not in errors
+                ]
+                for row, found in zip(
+                    rows, _follow(follower, [some[row].order for row in rows]), strict=True
+                ):
+                    if isinstance(found, BabyWalkError):
+                        errors[row] = found
+                    else:
+                        walks[row].append(found)
+        return [errors.get(row) or encode({"walks": one}) for row, one in enumerate(walks)]
+
+
+def _follow(follower: Follower, orders: Sequence[Order]) -> list[dict[str, Any] | BabyWalkError]:
+    """The walks of one agent in a batch; each alone if one of them cannot be followed."""
+    if not orders:
+        return []
+    try:
+        return [*follower.follow(orders)]
+    except BabyWalkError as error:
+        if len(orders) == 1:
+            return [error]
+    return [found for order in orders for found in _follow(follower, [order])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,12 +178,6 @@ class Loaded:
         if number not in self._episodes:
             self._episodes[number] = encode(self.collection.episode(number))
         return self._episodes[number]
-
-
-def check_words(text: str) -> None:
-    """Raise unless a typed instruction has words."""
-    if not any(map(str.isalnum, text)):
-        raise ConfigError("The instruction has no words. Give one such as 'Walk to the kitchen.'")
 
 
 def _short(name: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import babywalk
+from babywalk.agents.follow import Order, follow_all
 from babywalk.agents.learned import LearnedAgent
 from babywalk.cli import main
 from babywalk.commands.train import train_agent
@@ -188,3 +189,23 @@ def test_limits_of_whole_instructions_follow_the_task(segmented_dollhouse: Path,
         found = agent.follow("dollhouse_001", start, 0.0, " ".join(["walk"] * words))
         assert len(found.moves[0].words) == words
         assert len(found.moves) <= 3 * scale
+
+
+def test_several_instructions_in_one_batch_are_followed_as_each_alone(
+    run: Path, segmented_dollhouse: Path
+) -> None:
+    agent = babywalk.load(run)
+    starts = list(agent.dataset.houses.viewpoints("dollhouse_001"))
+    texts = [TEXT, "Walk to the bed.", "Go up the stairs. Enter the bedroom. Stop by the lamp."]
+    orders = [Order("dollhouse_001", start, 0.5, text) for start, text in zip(starts, texts, strict=False)]
+    together = follow_all(agent.model, agent.rollout, agent.decoder, agent.dataset.houses, orders)
+    for order, found in zip(orders, together, strict=True):
+        alone = agent.follow(order.house, order.viewpoint, order.heading, order.instruction)
+        assert (found.path, found.steps) == (alone.path, alone.steps)
+        assert [(move.step, move.at, move.to) for move in found.moves] == [
+            (move.step, move.at, move.to) for move in alone.moves
+        ]
+        assert [move.probability for move in found.moves] == pytest.approx(
+            [move.probability for move in alone.moves], abs=1e-5
+        )
+        assert [len(move.words) for move in found.moves] == [len(move.words) for move in alone.moves]

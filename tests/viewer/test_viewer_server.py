@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -201,9 +201,9 @@ class Stuck:
     def __init__(self) -> None:
         self.free = threading.Event()
 
-    def follow(self, *_: object) -> dict[str, Any]:
+    def follow(self, orders: Sequence[object]) -> list[dict[str, Any]]:
         self.free.wait(10)
-        return {"agent": self.name}
+        return [{"agent": self.name} for _ in orders]
 
 
 @pytest.fixture
@@ -238,6 +238,19 @@ def test_more_requests_than_can_wait_are_turned_away(stuck: Service, monkeypatch
             assert sorted(answer.status_code for answer in answers) == [429, 503, 503]
 
     asyncio.run(ask())
+
+
+def test_instructions_that_wait_are_followed_together_and_fail_alone(live: Any) -> None:
+    texts = [TEXT, "Xyzzy qwrtp.", "Go to the kitchen.", "Walk in the room. " * (MAX_STEPS + 1)]
+
+    async def ask() -> list[Any]:
+        async with httpx.AsyncClient(base_url=live.address, timeout=60) as client:
+            posts = [client.post("/api/follow", json=order(text=text)) for text in texts for _ in range(3)]
+            return list(await asyncio.gather(*posts))
+
+    answers = asyncio.run(ask())
+    assert [answer.status_code for answer in answers] == [200] * 3 + [422] * 3 + [200] * 3 + [422] * 3
+    assert answers[0].json()["walks"][0]["path"] == answers[2].json()["walks"][0]["path"]
 
 
 def test_a_failure_is_a_sentence_too(stuck: Service, monkeypatch: pytest.MonkeyPatch) -> None:
