@@ -11,7 +11,7 @@ from babywalk.common.files import toml_text
 from babywalk.common.tables import format_bytes, markdown
 from babywalk.evaluation.evaluate import Measured
 from babywalk.evaluation.tables import format_measure, markdown_scores
-from babywalk.training.config import TrainingConfig
+from babywalk.training.config import TrainingConfig, task_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +111,16 @@ class ModelCard:
             stages = [(stage, format_measure("SDTW", best)) for stage, best in self.bests.items()]
             lines += [markdown(["stage", "best validation SDTW, %"], stages), ""]
         lines.append(self._selection())
+        augmented = self.config.augmented
+        if "augmented" in self.bests:
+            tasks = ", ".join([f"r2r:{augmented.split}", *task_names(augmented.mix)])
+            lines.append(f"The first stage was imitation on texts by a speaker model; its tasks: {tasks}.")
         for stage, mix in (
             ("Imitation", self.config.imitation.mix),
             ("Reinforcement", self.config.reinforce.mix),
         ):
             if mix:
-                tasks = ", ".join([self.config.task, *mix.split(",")])
+                tasks = ", ".join([self.config.task, *task_names(mix)])
                 lines.append(f"{stage} alternated between these tasks (split train unless given): {tasks}.")
         if sizes := self.config.imitation.sizes:
             listed = ", ".join(str(size) for size in (self.config.policy.step_size, *sizes))

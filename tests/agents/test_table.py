@@ -15,6 +15,7 @@ from babywalk.agents.table import AGENTS
 from babywalk.cli import main
 from babywalk.commands import train
 from babywalk.commands.train import train_agent
+from babywalk.common.config import merged
 from babywalk.decoding.rollout import Rollout
 from babywalk.modules.kernels import Backend
 from babywalk.modules.model import load_model
@@ -72,6 +73,29 @@ def test_command_lists_every_agent_with_its_summary(capsys: pytest.CaptureFixtur
     for name, agent in AGENTS.items():
         assert name in output
         assert agent.summary in output
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_command_works_with_every_agent(
+    name: str, segmented_dollhouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, data = tmp_path / "run", ["--data", str(segmented_dollhouse)]
+    stages: dict[str, Any] = {"augmented": {"iterations": 1}, "imitation": {"iterations": 1}}
+    settings = merged(SETTINGS, {**stages, "reinforce": {"iterations": 1}})
+    train_agent(name, segmented_dollhouse, run, preset="tiny", settings=settings)
+    split = ["--split", "val_unseen:4"]
+    start = ["--house", "dollhouse_000", "--viewpoint", "d000-v006"]
+    for command in (
+        ["evaluate", str(run), *data, "--tasks", "r2r,r4r", *split],
+        ["diagnose", str(run), *data, "--task", "r2r", *split],
+        ["follow", str(run), *data, *start, "Walk to the kitchen. Stop at the door."],
+        ["publish", str(run), str(tmp_path / "published"), *data, "--tasks", "r2r", *split],
+        ["evaluate", str(tmp_path / "published"), *data, *split],
+    ):
+        assert main(command) == 0, capsys.readouterr().err
+    card = (tmp_path / "published" / "README.md").read_text()
+    assert name in card
+    assert ("texts by a speaker model; its tasks: r2r:train" in card) == ("augmented" in STAGES[name])
 
 
 def logged(run: Path) -> dict[tuple[str, str, str], float]:
