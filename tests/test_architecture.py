@@ -20,6 +20,7 @@ ORDER = [
     "training",
     "agents",
     "evaluation",
+    "reproduce",
     "viewer",
     "commands",
     "cli",

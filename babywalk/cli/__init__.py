@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from babywalk.cli import agents, data, evaluation, instructions, view
+from babywalk.cli import agents, data, evaluation, instructions, reproduce, view
 from babywalk.cli.options import USER_ERROR, Parser, command, print_error
 from babywalk.common.errors import BabyWalkError
 from babywalk.common.progress import log_line
@@ -73,6 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     instructions.add_describe(commands)
     agents.add_commands(commands)
     evaluation.add_commands(commands)
+    reproduce.add_commands(commands)
     view.add_commands(commands)
     return parser
 

@@ -31,6 +31,7 @@ from babywalk.evaluation.evaluate import (
 )
 from babywalk.evaluation.report import Report
 from babywalk.evaluation.result_files import read_trajectories, to_results
+from babywalk.evaluation.result_files import result_file as result_file
 from babywalk.evaluation.tables import write_per_instruction
 from babywalk.instructions.step_episodes import StepEpisodes
 from babywalk.instructions.store import load_aligned_steps
@@ -144,11 +145,6 @@ def evaluate_single_steps(
         report = _report(found, seed, per_path, length, spl_start_is_goal, agent=agent, paths=single.paths)
         reports.append(replace(report, unit="Baby-Steps"))
     return reports
-
-
-def result_file(folder: Path, task: str, split: str) -> Path:
-    """The file of trajectories; a sample such as "val_unseen:40" has a file of its own."""
-    return folder / f"{task}_{split.replace(':', '_')}.json"
 
 
 def compare_results(files: Sequence[Path], layout: Layout, names: Sequence[str] = ()) -> str:

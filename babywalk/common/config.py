@@ -134,6 +134,8 @@ def _make(kind: Any, table: Any, path: str, problems: list[str]) -> Any:
 
 def _fit(kind: Any, value: Any, path: str, problems: list[str]) -> tuple[bool, Any]:
     """Whether a value fits a type, and the converted value."""
+    if kind is Any:
+        return True, value
     if dataclasses.is_dataclass(kind):
         return (True, _make(kind, value, path, problems)) if isinstance(value, Mapping) else (False, None)
     if get_origin(kind) in (Union, types.UnionType):

@@ -19,6 +19,11 @@ from babywalk.navigation.trajectories import Trajectories
 from babywalk.navigation.world import angles, start_poses
 
 
+def result_file(folder: Path, task: str, split: str) -> Path:
+    """The file of trajectories; a sample such as "val_unseen:40" has a file of its own."""
+    return folder / f"{task}_{split.replace(':', '_')}.json"
+
+
 def read_trajectories(file: Path, task: Task) -> Trajectories:
     """The trajectories of a result file in the order of the task's episodes.
 

@@ -34,9 +34,14 @@ class RunConfig:
         return from_table(TrainingConfig, merged(self.settings, over or {}), where=str(self.file))
 
 
+def config_file(run: Path) -> Path:
+    """The file that makes a directory a run."""
+    return run / _FILE
+
+
 def is_run(run: Path) -> bool:
     """Whether a directory contains a run."""
-    return (run / _FILE).is_file()
+    return config_file(run).is_file()
 
 
 def run_of(model: Path) -> Path | None:
