@@ -14,13 +14,24 @@ from pathlib import Path
 import pytest
 
 from babywalk.cli import build_parser
-from babywalk.training.config import ImitationConfig, PolicyConfig, ReinforceConfig, TrainingConfig
+from babywalk.training.config import (
+    AugmentedConfig,
+    ImitationConfig,
+    PolicyConfig,
+    ReinforceConfig,
+    TrainingConfig,
+)
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CARDS = sorted([*ROOT.glob("weights/*/README.md"), *ROOT.glob("babywalk/weights/*/README.md")])
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-PARTS = {"policy": PolicyConfig, "imitation": ImitationConfig, "reinforce": ReinforceConfig}
+PARTS = {
+    "policy": PolicyConfig,
+    "augmented": AugmentedConfig,
+    "imitation": ImitationConfig,
+    "reinforce": ReinforceConfig,
+}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"\b(?:babywalk|benchmarks|docs|recipes|tests|tools)/[\w/.-]+\.(?:py|toml|md)\b")
 FOLDER = re.compile(r"\b(?:babywalk|recipes)/[\w/-]+/(?=`)")

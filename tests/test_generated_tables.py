@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 # First cells of the headers of tables that log experiments in words, or have no measurement.
 BY_HAND = {"tried", "question", "rows", "run", "weights"}
 

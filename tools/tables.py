@@ -15,6 +15,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -175,7 +176,45 @@ def dollhouse_stages_mean() -> str:
     return f"{table(columns, found)}\n\n{source('dollhouse-stages')}"
 
 
+def agent_rows(agents: Iterable[str]) -> list[Row]:
+    """SR / CLS / SDTW of agents in the Dollhouse: means, and the spread of SDTW over seeds."""
+    found: list[Row] = []
+    for agent in agents:
+        rows = [row for row in read("dollhouse-agents")["rows"] if row[0] == agent]
+        if not rows:
+            continue
+        cells = []
+        for task in TASKS:
+            seeds = [row[3:] for row in rows if row[2] == task]
+            means = " / ".join(f"{mean(values):.1f}" for values in zip(*seeds, strict=True))
+            sdtw = [values[-1] for values in seeds]
+            cells.append(f"{means} ({min(sdtw):.1f} to {max(sdtw):.1f})")
+        found.append([ROWS[agent], *cells, str(len({row[1] for row in rows}))])
+    return found
+
+
+def dollhouse_agents(agents: Iterable[str]) -> str:
+    """A table of agents that were trained on R4R in the Dollhouse."""
+    rows = agent_rows(agents)
+    if not rows:
+        return "Not measured yet."
+    columns = ["SR / CLS / SDTW (SDTW of the worst and best seed)", *TASKS, "seeds"]
+    return f"{table(columns, rows)}\n\n{source('dollhouse-agents')}"
+
+
+ROWS = {
+    "seq2seq": "SEQ2SEQ",
+    "speaker-follower": "SF+",
+    "rcm-goal": "RCM(goal)+",
+    "rcm-fidelity": "RCM(fidelity)+",
+    "regretful": "REGRETFUL+",
+    "fast": "FAST+",
+    "babywalk": "BABYWALK",
+    "babywalk-plus": "BABYWALK+",
+}
 SECTIONS: dict[str, Callable[[], str]] = {
+    "dollhouse-agents": lambda: dollhouse_agents(ROWS),
+    **{f"reached-{agent}": partial(dollhouse_agents, [agent]) for agent in ROWS},
     "real-houses-r4r": lambda: all_measures("r4r"),
     "real-houses-r2r": lambda: all_measures("r2r"),
     "summary-r4r": summary_r4r,
@@ -194,14 +233,20 @@ def section(name: str) -> str:
 
 def generated(page: Path) -> str:
     """The text of a page with all of its generated sections written anew."""
-    return SECTION.sub(lambda found: f"{found[1]}\n{section(found[2])}\n\n{found[3]}", page.read_text())
+    up = "../" if page.parent.parent == DOCS else ""
+
+    def content(name: str) -> str:
+        """With the links of a page in docs/ made those of this page."""
+        return re.sub(r"\]\((?=[\w-]+[./])", f"]({up}", section(name))
+
+    return SECTION.sub(lambda found: f"{found[1]}\n{content(found[2])}\n\n{found[3]}", page.read_text())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a page differs")
     check = parser.parse_args().check
-    differing = [page for page in sorted(DOCS.glob("*.md")) if generated(page) != page.read_text()]
+    differing = [page for page in sorted(DOCS.rglob("*.md")) if generated(page) != page.read_text()]
     for page in differing:
         if not check:
             page.write_text(generated(page))

@@ -13,14 +13,17 @@ import argparse
 import json
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from babywalk.agents.recipe import read_recipe
 from babywalk.commands.train import RESULT
 from babywalk.common.files import exclusive_lock, read_json, write_json
+from babywalk.episodes.joining import DRAW
 
 TASKS = "r2r,r4r,r6r,r8r"
+MEASURES = ("SR", "CLS", "SDTW")
 EVALUATION = "evaluation.json"  # in the run directory
 ORDER = (
     "seq2seq",
@@ -45,10 +48,11 @@ def main() -> None:
     parser.add_argument("--rows", default=",".join(ORDER), help="names of recipes")
     parser.add_argument("--split", default="val_unseen")
     parser.add_argument("--collect", type=Path, help="write the measures to this file, and train nothing")
+    parser.add_argument("--commands", default="", help="with --collect: the link to the commands")
     options = parser.parse_args()
     rows = [(name, int(seed)) for seed in options.seeds.split(",") for name in options.rows.split(",")]
     if options.collect:
-        write_json(options.collect, collected(options.runs, rows))
+        write_json(options.collect, collected(options.runs, rows, options.split, options.commands))
         return
     for name, seed in rows:
         run = options.runs / f"{name}-{seed}"
@@ -87,14 +91,27 @@ def babywalk(arguments: list[str]) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def collected(runs: Path, rows: list[tuple[str, int]]) -> list[dict[str, Any]]:
-    """The measures of every row and seed that was evaluated, by task, in percent where they are fractions."""
-    found = []
+def collected(runs: Path, rows: list[tuple[str, int]], split: str, commands: str) -> dict[str, Any]:
+    """SR, CLS and SDTW of every row and seed that was evaluated, in percent, with the facts of the table."""
+    found, seeds = [], set()
     for name, seed in rows:
         file = runs / f"{name}-{seed}" / EVALUATION
-        if file.exists():
-            found.append({"agent": name, "seed": seed, "reports": read_json(file)})
-    return found
+        if not file.exists():
+            continue
+        seeds.add(seed)
+        (reports,) = read_json(file).values()
+        for report in reports:
+            measures = [round(100 * report["measures"][key]["mean"], 2) for key in MEASURES]
+            found.append([name, seed, report["task"].upper(), *measures])
+    return {
+        "measured": f"{date.today():%B %Y}",
+        "draw": DRAW,
+        "seeds": ", ".join(map(str, sorted(seeds))),
+        "split": split,
+        "commands": commands,
+        "columns": ["agent", "seed", "task", *MEASURES],
+        "rows": found,
+    }
 
 
 if __name__ == "__main__":
