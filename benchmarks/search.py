@@ -18,17 +18,21 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from babywalk.agents.learned import LearnedAgent, walk_episodes
+from babywalk.agents.learned import walk_episodes
 from babywalk.commands.follow import load_agent
 from babywalk.common.runtime import retain_freed_memory
-from babywalk.decoding.decoders import Decoder
 from babywalk.decoding.rollout import Rollout, Walkers
 from babywalk.decoding.specs import decoder_of
-from babywalk.episodes.task import Task
 from babywalk.modules.decoder import Decision
 
 TARGETS = {"state-factored:candidates=40": 15.0, "frontier:short=true": 5.0}
-COUNTS = (5, 10, 20, 40)
+DECODERS = [
+    "greedy",
+    "frontier:short=true",
+    "beam:size=5",
+    *(f"frontier:candidates={count}" for count in (5, 10, 20, 40)),
+    *(f"state-factored:candidates={count}" for count in (5, 10, 20, 40)),
+]
 
 
 class CountingRollout(Rollout):
@@ -62,40 +66,23 @@ def main() -> None:
     task = agent.dataset.task("r2r", options.split)
     print(f"{len(task):,} instructions of r2r {options.split}, model {options.model}")
     print(f"{'decoder':<40}{'seconds':>9}{'x greedy':>10}{'target':>8}{'expansions':>12}")
-    for spec in specs(agent, options.decoders):
-        decoder, times = decoder_of(spec), []
+    greedy, batches = decoder_of("greedy"), agent.batches(task)
+    for spec in options.decoders:
+        decoder, times, looks = decoder_of(spec), [], 0.0
+        if getattr(decoder, "needs_speaker", False):
+            agent.add_speaker()
         for _ in range(options.times):
-            times.append([timed(agent, task, one, clock) for one in (decoder_of("greedy"), decoder)])
-        greedy, own = np.min(times, axis=0)
+            seconds = []
+            for one in (greedy, decoder):
+                with counted(agent.rollout) as rollout:
+                    start = clock()
+                    walk_episodes(rollout, batches, np.arange(len(task)), one)
+                    seconds.append(clock() - start)
+                    looks = rollout.decisions / len(task)
+            times.append(seconds)
+        base, own = np.min(times, axis=0)
         target = f"{TARGETS[spec]:.0f}" if spec in TARGETS else ""
-        looks = expansions(agent, task, decoder)
-        print(f"{spec:<40}{own:>9.2f}{own / greedy:>10.1f}{target:>8}{looks:>12.1f}", flush=True)
-
-
-def specs(agent: LearnedAgent, more: list[str]) -> Iterator[str]:
-    yield "greedy"
-    yield "frontier:short=true"
-    yield "beam:size=5"
-    for name in ("frontier", "state-factored", "pragmatic"):
-        if name != "pragmatic" or (agent.dataset.folder / "speaker").is_dir():
-            yield from (f"{name}:candidates={count}" for count in COUNTS)
-    yield from more
-
-
-def timed(agent: LearnedAgent, task: Task, decoder: Decoder, clock: type) -> float:
-    if getattr(decoder, "needs_speaker", False) and agent.rollout.speaker is None:
-        agent.add_speaker()
-    batches = agent.batches(task)
-    start = clock()
-    walk_episodes(agent.rollout, batches, np.arange(len(task)), decoder)
-    return clock() - start
-
-
-def expansions(agent: LearnedAgent, task: Task, decoder: Decoder) -> float:
-    """Scored nodes per instruction."""
-    with counted(agent.rollout) as rollout:
-        walk_episodes(rollout, agent.batches(task), np.arange(len(task)), decoder)
-        return rollout.decisions / len(task)
+        print(f"{spec:<40}{own:>9.2f}{own / base:>10.1f}{target:>8}{looks:>12.1f}", flush=True)
 
 
 @contextmanager

@@ -129,8 +129,8 @@ def _candidates(
             )
             owner = episodes[found.walker.cpu().numpy()]
             table.append(feature_table(found, rollout, features).cpu())
-        instruction.append(torch.as_tensor(owner))
+        instruction.append(torch.as_tensor(owner, device="cpu"))
         near = task.houses.distance(found.paths.lasts, goals[owner]) < THRESHOLD
-        success.append(torch.as_tensor(near))
+        success.append(torch.as_tensor(near, device="cpu"))
     with torch.inference_mode(False):
         return torch.cat(instruction), torch.cat(table).clone(), torch.cat(success), features

@@ -17,7 +17,10 @@ from babywalk.decoding.search_tree import NONE, SCORES, Candidates, SearchTree
 from babywalk.decoding.walking import Exploration, KnownMap
 from babywalk.navigation.world import STOP
 
-_PER_MOVE = 4  # expansions per move that a path may have, where no limit is set
+# Expansions per move that a path may have, where no limit is set.
+_FRONTIER = 4
+_STATE_FACTORED = 10
+_POPS = 4  # entries that a walker takes from its queue before the next call of the network
 
 
 class Queue:
@@ -70,8 +73,8 @@ class Lists:
         self._count[walkers] += 1
 
     def contains(self, walkers: Tensor, values: Tensor) -> Tensor:
-        """(B,) whether the lists of walkers (B,) have numbers (B,)."""
-        return (self._values[walkers] == values[:, None]).any(dim=1)
+        """(B, K) whether the lists of walkers (B,) have numbers (B, K)."""
+        return (self._values[walkers][:, None] == values[..., None]).any(dim=2)
 
 
 def best_first(
@@ -81,6 +84,7 @@ def best_first(
     score: str,
     candidates: int,
     expansions: int | None,
+    per_move: int,
     per_state: bool,
 ) -> None:
     """Expand the best entry of every walker until it has enough candidates, expansions, or no entry left.
@@ -92,38 +96,42 @@ def best_first(
     state, nodes = tree.state, tree.roots
     walkers = tree.nodes["walker"][nodes]
     steps = state.count if tree.chain else torch.ones_like(state.count)
-    limit = _PER_MOVE * state.batch.max_moves * steps if expansions is None else steps * 0 + expansions
+    limit = per_move * state.batch.max_moves * steps if expansions is None else steps * 0 + expansions
     completed = torch.zeros_like(steps)
     queue = Queue(len(steps), tree.nodes["action_logit"])
     entered = Lists(len(steps), like=steps)  # states
     if per_state:
         entered.append(walkers, tree.states_of(tree.nodes["row"][nodes], tree.poses(nodes)))
-    while len(nodes):
-        walking.visit(walkers, tree.poses(nodes))
+    searching = new = walkers
+    while len(searching):
+        walking.visit(new, tree.poses(nodes))
         scores = tree.scores(nodes, score)
-        if not per_state:
-            scores = scores.masked_fill(tree.revisits(nodes), -torch.inf)
-        queue.push(walkers, nodes, scores)
-        ready = []
-        while len(walkers):  # pop until each has an entry to expand
-            value, nodes, actions = queue.pop(walkers)
+        if per_state:
+            states = tree.states_after(nodes[:, None], torch.arange(scores.shape[1], device=nodes.device))
+            closed = entered.contains(new, states)
+        else:
+            closed = tree.revisits(nodes)
+        queue.push(new, nodes, scores.masked_fill(closed, -torch.inf))
+        ready, popping = [], searching
+        for _ in range(_POPS):
+            value, nodes, actions = queue.pop(popping)
             usable = value > -torch.inf
-            stale = torch.zeros_like(usable)
+            fresh = usable
             if per_state:
                 states = tree.states_after(nodes, actions)
-                stale = usable & entered.contains(walkers, states)
-                new = torch.nonzero(usable & ~stale)[:, 0]
-                entered.append(walkers[new], states[new])
+                fresh = usable & ~entered.contains(popping, states[:, None])[:, 0]
+                entered.append(popping[fresh], states[fresh])
             ends = tree.completes(nodes, actions)
-            complete = torch.nonzero(usable & ~stale & ends)[:, 0]
+            complete = fresh & ends
             tree.complete(nodes[complete], actions[complete], value[complete])
-            completed[walkers[complete]] += 1
-            moves = usable & ~stale & ~ends & (queue.count[walkers] < limit[walkers])
-            ready.append(torch.stack([walkers, nodes, actions])[:, moves])
-            again = usable & (stale | ends) & (completed[walkers] < candidates)
-            walkers = walkers[again]
-        walkers, nodes, actions = torch.cat(ready, dim=1)
-        if len(nodes):
+            completed[popping[complete]] += 1
+            moves = fresh & ~ends & (queue.count[popping] < limit[popping])
+            ready.append(torch.stack([popping, nodes, actions])[:, moves])
+            popping = popping[usable & (ends | ~fresh) & (completed[popping] < candidates)]
+        # Walkers that have found no entry to expand yet go on popping while the others expand theirs.
+        new, nodes, actions = torch.cat(ready, dim=1)
+        searching = torch.cat([new, popping])
+        if len(new):
             nodes = tree.expand(nodes, actions)
     alone = torch.nonzero((queue.count > 0) & (completed == 0))[:, 0]
     if len(alone):
@@ -170,6 +178,7 @@ class Frontier(Search):
             score=self.score,
             candidates=1 if self.short else self.candidates,
             expansions=self.expansions,
+            per_move=_FRONTIER,
             per_state=False,
         )
 
@@ -195,7 +204,7 @@ class StateFactored(Search):
     """
 
     candidates: int = 40
-    expansions: int | None = None  # at most, per search; None: 4 per move that a path may have
+    expansions: int | None = None  # at most, per search; None: 10 per move that a path may have
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -209,5 +218,6 @@ class StateFactored(Search):
             score="log_probability_sum",
             candidates=self.candidates,
             expansions=self.expansions,
+            per_move=_STATE_FACTORED,
             per_state=True,
         )

@@ -54,7 +54,7 @@ class LinearReranker:
             if name not in FEATURES:
                 raise unknown("features", name, FEATURES)
         for name in ("means", "deviations", "weights"):
-            values = torch.tensor(getattr(self, name))
+            values = torch.tensor(getattr(self, name), device="cpu")
             if len(values) != len(self.features) or not values.isfinite().all():
                 raise ConfigError(f"{name} should be {len(self.features)} finite numbers, one per feature.")
         if not all(deviation > 0 for deviation in self.deviations):

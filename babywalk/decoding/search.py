@@ -164,7 +164,10 @@ def speaker_scores(candidates: Candidates, rollout: Rollout) -> tuple[Tensor, Te
     walker = to_numpy(candidates.walker)
     found = rollout.speaker(candidates.paths, candidates.start_view, candidates.instructions.take(walker))
     like = candidates.log_probability
-    total, mean = (torch.as_tensor(part).to(like) for part in (found.log_probability, found.per_word))
+    total, mean = (
+        torch.as_tensor(part, device=like.device).to(like.dtype)
+        for part in (found.log_probability, found.per_word)
+    )
     return total, mean
 
 

@@ -81,14 +81,22 @@ def test_without_a_candidate_the_walker_stops_where_that_scores_best(
     assert len(rollout.looked) == expansions
 
 
-def test_the_default_limit_is_four_looks_per_move_that_a_path_may_have() -> None:
-    nowhere = {at: {to: 0.0 for to in range(5) if to != at} for at in range(5)}  # never stops
-    rollout = HandMade(nowhere)
-    Frontier(score="log_probability_sum").decode(rollout, one_step(max_moves=1))
-    assert len(rollout.looked) == 1  # the first move completes a path
-    rollout = HandMade(nowhere)
-    StateFactored().decode(rollout, one_step(max_moves=2))
-    assert len(rollout.looked) <= 8
+@pytest.mark.parametrize(
+    ("decoder", "looks"),
+    [
+        (Frontier(candidates=1000), 12),  # 4 per move, of which each of the 3 Baby-Steps has one
+        (Frontier(candidates=1000, expansions=100), 13),
+        (StateFactored(candidates=1000), 11),  # 10 per move are enough
+        (StateFactored(candidates=1000, expansions=7), 7),
+    ],
+)
+def test_the_default_limit_grows_with_the_moves_that_a_path_may_have(
+    decoder: Frontier | StateFactored, looks: int
+) -> None:
+    """Three steps of one decision from 0: there are 1, 3 and 9 nodes, and 1, 3 and 7 states."""
+    rollout = HandMade({})
+    decoder.decode(rollout, whole([0], max_moves=1))
+    assert sum(map(len, rollout.looked)) == looks
 
 
 @pytest.mark.parametrize(
