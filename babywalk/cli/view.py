@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def add_commands(commands: Any) -> None:
         "show episodes and the paths of agents on a web page",
         "babywalk view results.json --data data --task r4r --split val_unseen --html walks.html",
         "babywalk view runs/babywalk runs/seq2seq --data data",
+        "babywalk view runs/babywalk --data data --task r4r --3d 4332_0",
         "babywalk view MINE=a.json THEIRS=b.json random --data data --task r2r,r4r --html walks.html",
     )
     view.add_argument(
@@ -58,6 +60,12 @@ def add_commands(commands: Any) -> None:
         metavar="FILE",
         help="write one file that needs no server, instead of the live page",
     )
+    view.add_argument(
+        "--3d",
+        dest="solid",
+        metavar="EPISODE",
+        help="show one episode of the task and split in 3-D, with viser",
+    )
     view.add_argument("--port", type=int, default=8080, metavar="P", help="of the live page (default: 8080)")
     view.add_argument(
         "--host",
@@ -73,9 +81,16 @@ def add_commands(commands: Any) -> None:
 
 
 def _view(options: argparse.Namespace) -> None:
-    from babywalk.commands.view import LIMIT, live_page, make_service, write_page
+    from babywalk.commands.view import LIMIT, live_page, make_service, show_solid, write_page
 
     tasks, splits = comma_separated(options.task), comma_separated(options.split)
+    if options.solid:
+        place = {"host": options.host, "port": options.port, "device": options.device}
+        solid = show_solid(options.shown, options.data, tasks[0], splits[0], options.solid, **place)
+        print_line(f"The house is at {solid.address} until you press Ctrl-C.")
+        sys.stdout.flush()
+        solid.run()
+        return
     settings = {"limit": options.limit or LIMIT, "seed": options.seed, "device": options.device}
     if options.html:
         collections = write_page(options.shown, options.data, tasks, splits, options.html, **settings)
@@ -89,6 +104,7 @@ def _view(options: argparse.Namespace) -> None:
     service = make_service(options.shown, options.data, tasks, splits, **settings)
     page = live_page(service, host=options.host, port=options.port)
     print_line(f"The page is at {page.address} until you press Ctrl-C.")
+    sys.stdout.flush()  # before it waits, also into a pipe
     page.run(browser=not options.no_browser)
 
 

@@ -1,8 +1,8 @@
 """The demonstration: train and compare two agents on built-in data, in minutes.
 
 It builds the Dollhouse, segments and aligns its instructions, trains BABYWALK (imitation and lectures) and
-SEQ2SEQ on R4R at the same time, evaluates both on R2R, R4R, R6R and R8R in unseen houses, and draws
-trajectories. Steps that are already done are skipped.
+SEQ2SEQ on R4R at the same time, evaluates both on R2R, R4R, R6R and R8R in unseen houses, and shows
+trajectories in pictures and on a page. Steps that are already done are skipped.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from babywalk.commands.draw import draw
 from babywalk.commands.evaluate import evaluate_agent, result_file
 from babywalk.commands.segment import segment_data
 from babywalk.commands.train import RESULT
+from babywalk.commands.view import write_page
 from babywalk.common.errors import ConfigError
 from babywalk.episodes.dataset import Dataset
 from babywalk.episodes.joining import TASKS
@@ -33,6 +34,7 @@ from babywalk.training.log import read_log
 
 _AGENTS = ("babywalk", "seq2seq")
 _SAMPLE = "val_unseen:500"
+_SHOWN = ("r2r", "r4r")  # on the page
 _POLL_SECONDS = 2.0
 _REPORT_SECONDS = 60.0
 
@@ -54,13 +56,17 @@ def demo(
     )
     yield from _comparison(reports)
     pictures = list(_draw(data, runs, folder / "pictures"))
+    page = folder / "walks.html"
+    write_page([(name, str(run)) for name, run in runs.items()], data, _SHOWN, ["val_unseen"], page)
     yield f"""
 Files:
   {data}      the data directory (babywalk data verify {data})
   {runs["babywalk"]}, {runs["seq2seq"]}   runs: model.safetensors, metrics.csv, tensorboard/
   {pictures[0]} ... four trajectories of each agent beside the expert's
   {folder / "lengths.png"}   lengths of instructions and paths
+  {page}   episodes of R2R and R4R with both agents in a page for the browser; it needs no server
 Try next:
+  babywalk view {runs["babywalk"]} {runs["seq2seq"]} --data {data}   # the page, live: type an instruction
   babywalk follow {runs["babywalk"]} --house dollhouse_025 --viewpoint d025-v017 "Exit the living room."
   babywalk evaluate {runs["babywalk"]} --data {data} --tasks r8r --split val_unseen --by-length
   babywalk train babywalk --data {data} --run runs/mine --set policy.memory=lstm

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from babywalk.agents.baselines import BASELINES
 from babywalk.assets.pretrained import find_model
@@ -23,6 +26,7 @@ from babywalk.viewer.walks import AgentWalker, FileWalker, Walker
 
 if TYPE_CHECKING:
     from babywalk.viewer.live import LivePage
+    from babywalk.viewer.solid import SolidPage
 
 LIMIT = 300  # episodes of a task that a page shows, unless told otherwise
 
@@ -89,6 +93,34 @@ def make_service(
         offered=[(*one, dataset.walks(one[1]).has_goals) for one in dict.fromkeys([*first, *others])],
         load=load,
     )
+
+
+def show_solid(
+    shown: Sequence[tuple[str, str]],
+    folder: Path,
+    task: str,
+    split: str,
+    episode: str,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    device: str = "auto",
+) -> SolidPage:
+    """An episode in three dimensions on a page of viser: the expert's path and those of agents."""
+    try:
+        from babywalk.viewer.solid import open_solid
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"The page in 3-D needs {error.name}. Install it with: pip install 'babywalk[3d]'."
+        ) from None
+    dataset = Dataset(folder)
+    whole = dataset.task(task, split)
+    number = whole.index_of(episode)
+    alone = replace(whole, chosen=whole.full_indices(np.array([number])))
+    walkers = open_walkers(shown, dataset, [whole], device=device)
+    walks = {walker.name: walker.walk(alone).trajectories.viewpoints[0].tolist() for walker in walkers}
+    expert = whole.paths[int(whole.chain_of(np.array([number]))[0])].tolist()
+    return open_solid(dataset.houses, whole[number].scan, {EXPERT: expert, **walks}, host=host, port=port)
 
 
 def live_page(service: Service, *, host: str = "127.0.0.1", port: int = 8080) -> LivePage:

@@ -33,6 +33,9 @@ def test_the_demo_trains_compares_and_draws_and_a_second_call_skips_what_is_done
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures)
     weights = (tmp_path / "babywalk-0" / "model.safetensors").stat().st_mtime_ns
 
+    assert "<!doctype html>" in (tmp_path / "walks.html").read_text()[:20]
+    assert f"babywalk view {tmp_path / 'babywalk-0'}" in first
+
     second = run_demo()
     assert "Building" not in second
     assert "Training" not in second

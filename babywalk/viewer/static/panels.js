@@ -121,8 +121,15 @@ export function measureTable(measures, walks, caption) {
       ...values.map((value) => element("td", { class: best !== null && value === best ? "best" : null, text: measured(name, value) })),
     );
   });
+  // With many walks the letters of the legend have to do.
+  const name = walks.length > 2 ? "hidden" : null;
   const heads = walks.map((walk) =>
-    element("th", { scope: "col" }, element("span", { class: `dot ${walk.colour}`, text: walk.letter }), walk.label),
+    element(
+      "th",
+      { scope: "col", title: walk.label },
+      element("span", { class: `dot ${walk.colour}`, text: walk.letter }),
+      element("span", { class: name, text: walk.label }),
+    ),
   );
   return element(
     "div",
