@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from babywalk.cli.options import at_least_one, command, print_line
+from babywalk.cli.options import at_least_one, command, print_line, shell_quoted
 from babywalk.common.config import from_assignments
 from babywalk.common.errors import ConfigError
 
@@ -30,7 +30,9 @@ def add_commands(commands: Any) -> None:
     reproduce.add_argument(
         "--plan", action="store_true", help="print stages, cells, estimated hours and disk, and run nothing"
     )
-    reproduce.add_argument("--status", action="store_true", help="print how far it is, and run nothing")
+    reproduce.add_argument(
+        "--status", action="store_true", help="print how far it is, write the report, and run nothing"
+    )
     reproduce.add_argument(
         "--folder",
         type=Path,
@@ -95,6 +97,7 @@ def _reproduce(options: argparse.Namespace) -> None:
         list_experiments,
         plan_experiments,
         plan_text,
+        report,
         reproduce,
         status_text,
     )
@@ -125,7 +128,20 @@ def _reproduce(options: argparse.Namespace) -> None:
         lines = status_text(plan)
     for line in lines:
         print_line(line)
-    if not (options.plan or options.status or is_complete(plan)):
+    if options.plan:
+        return
+    if page := report(plan, _typed(options)):
+        print_line(f"Report: {page}; tables as Markdown and LaTeX: {page.parent / 'tables'}")
+    if not (options.status or is_complete(plan)):
         raise ConfigError(
             f"{options.folder}: some stages are not finished; see above. The same command tries them again."
         )
+
+
+def _typed(options: argparse.Namespace) -> str:
+    """The command that makes the same tables."""
+    words = ["babywalk", "reproduce", *options.names, "--scale", options.scale, "--seeds", str(options.seeds)]
+    for name in ("data", "recipes"):
+        if value := getattr(options, name):
+            words += [f"--{name}", shell_quoted(value)]
+    return " ".join([*words, *(["--split", options.split] if options.split else [])])

@@ -14,6 +14,7 @@ from babywalk.common.files import check_folder
 from babywalk.common.tables import format_bytes, table
 from babywalk.reproduce.experiment import Experiment, experiments, scale
 from babywalk.reproduce.graph import Graph, Place, experiment_graph, preparation, record_adopted
+from babywalk.reproduce.report import write_report
 from babywalk.reproduce.scheduler import run_stages
 from babywalk.reproduce.stage import KINDS, Stage, failure_file, finished, is_finished, log_file, state
 
@@ -100,6 +101,14 @@ def reproduce(
     record_adopted(folder, plan.graph)
     run_stages(folder, plan.graph.stages.values(), executor=executor, jobs=jobs, slurm=slurm)
     return plan
+
+
+def report(plan: Plan, command: str = "babywalk reproduce") -> Path | None:
+    """Write the report of what is finished; returns its page, or None if the data are not prepared."""
+    folder = plan.place.folder
+    if not all(is_finished(folder, stage) for stage in plan.data.stages.values()):
+        return None
+    return write_report(plan.place, plan.experiments, [plan.data, plan.graph], plan.seeds, command)
 
 
 def plan_text(plan: Plan) -> Iterator[str]:
