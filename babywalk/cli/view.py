@@ -11,7 +11,6 @@ from babywalk.cli.options import (
     add_data,
     add_device,
     add_seed,
-    add_threads,
     at_least_one,
     comma_separated,
     command,
@@ -76,7 +75,13 @@ def add_commands(commands: Any) -> None:
     view.add_argument("--no-browser", action="store_true", help="do not open the live page in a browser")
     add_seed(view)
     add_device(view)
-    add_threads(view)
+    view.add_argument(
+        "--threads",
+        type=at_least_one,
+        default=1,
+        metavar="N",
+        help="threads to compute with (default: 1, which leaves the other cores to the browser)",
+    )
     view.set_defaults(run_command=_view)
 
 

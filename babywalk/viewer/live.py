@@ -6,18 +6,19 @@ import ipaddress
 import secrets
 import socket
 import webbrowser
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from threading import Timer
+from threading import Thread, Timer
 
 import uvicorn
 
-from babywalk.common.errors import ConfigError
+from babywalk.common.errors import BabyWalkError, ConfigError
 from babywalk.viewer.server import create_app
 from babywalk.viewer.service import Service
 
 _BROWSER_SECONDS = 0.5  # after which the server answers
 _MAX_PORT = 65535
+_KEEP_ALIVE = 75  # seconds that an idle connection stays open
 _BACKLOG = 128  # connections that wait to be accepted
 
 
@@ -53,8 +54,16 @@ def open_page(service: Service, *, host: str, port: int) -> LivePage:
         server_header=False,
         access_log=False,
         ws="none",
+        timeout_keep_alive=_KEEP_ALIVE,
     )
+    Thread(target=_warm_up, args=(service,), daemon=True).start()
     return LivePage(address, uvicorn.Server(config), listener)
+
+
+def _warm_up(service: Service) -> None:
+    """Load the tagger, so that the first instruction does not wait for it."""
+    with suppress(BabyWalkError):  # then that instruction gets the error
+        service.segment("Walk to the kitchen.")
 
 
 def is_loopback(host: str) -> bool:
