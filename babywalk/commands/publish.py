@@ -101,6 +101,11 @@ def rounded(model: Model, precision: str) -> dict[str, Tensor]:
 def _read_measurement(file: Path) -> Measurement:
     """The scores in an output of 'babywalk evaluate --json'."""
     found = read_reports(file)
+    if any(report.known_map for reports in found.values() for report in reports):
+        raise ConfigError(
+            f"{file}: is of an agent that had the map of the house. A card compares agents that walk all "
+            "they look at: leave known_map out of --decode."
+        )
     rows = {
         _row_label(report) if len(found) == 1 else f"{_row_label(report)}, {agent}": report.measures
         for agent, reports in found.items()
@@ -120,7 +125,8 @@ def _evaluate(draft: Path, folder: Path, dataset: Dataset, tasks: Sequence[str],
 
 
 def _row_label(report: Report) -> str:
-    return f"{report.task.upper()} {report.split}, {report.episodes:,} {report.unit}"
+    how = f", {report.decoding}" if report.decoding not in ("", "greedy") else ""
+    return f"{report.task.upper()} {report.split}, {report.episodes:,} {report.unit}{how}"
 
 
 def _card(

@@ -155,6 +155,13 @@ def test_results_of_evaluate_are_added_to_the_card(
     card = (folder / "README.md").read_text()
     assert "| R2R val_seen, 7 instructions |" in card
     assert f"Evaluated before publishing: `{run.name}`, from `results.json`." in card
+    for spec, code in (("beam:size=2,known_map=true", 2), ("beam:size=2", 0)):
+        assert main([*base, "--split", "val_seen:7", "--decode", spec, "--json"]) == 0
+        results.write_text(capsys.readouterr().out)
+        assert main(["publish", str(run), str(tmp_path / "other"), "--results", str(results)]) == code
+        message = "is of an agent that had the map of the house. A card compares agents that walk all"
+        assert (message in capsys.readouterr().err) == bool(code)
+    assert "| R2R val_seen, 7 instructions, beam:size=2 |" in (tmp_path / "other" / "README.md").read_text()
 
 
 def test_invalid_arguments_are_reported(
