@@ -44,6 +44,7 @@ class Experiment:
     reference: str  # the row that the others are compared with
     rows: Mapping[str, Row]  # of every agent of the table, and the rows these start from
     reported: PaperTable | None  # what other papers report for the same rows
+    figure: str = ""  # drawn of its numbers: see `figures`; empty for a table
 
     def tasks(self, column: str) -> tuple[str, tuple[str, ...]]:
         """The task that a column's agents are trained on, and those it shows the mean of."""
@@ -92,7 +93,11 @@ def experiments() -> dict[str, Experiment]:
     """Every experiment by name, in the order of the paper."""
     shared = _rows(_FOLDER / "rows.toml", read_toml(_FOLDER / "rows.toml"))
     order = (
+        "teaser",
+        "data",
         "main",
+        "length",
+        "trajectories",
         "memory",
         "curriculum",
         "training-task",
@@ -127,6 +132,9 @@ def _experiment(name: str, shared: Mapping[str, Row]) -> Experiment:
     fields = read_toml(file)
     own = _rows(file, fields.pop("rows", {}))
     table = paper_table(fields["table"])
+    if "figure" in fields:  # of some rows of a table, and of other columns
+        agents, columns = tuple(fields["agents"]), tuple(fields.get("columns", table.columns))
+        table = replace(table, label=fields["label"], agents=agents, columns=columns)
     rows = {**shared, **own}
     for agent in (*table.agents, fields["reference"]):
         if agent not in rows:
@@ -136,7 +144,8 @@ def _experiment(name: str, shared: Mapping[str, Row]) -> Experiment:
         wanted |= more
     reported = paper_table(fields["reported"]) if "reported" in fields else None
     chosen = {row: rows[row] for row in rows if row in wanted}
-    return Experiment(name, fields["title"], table, fields["reference"], chosen, reported)
+    figure = fields.get("figure", "")
+    return Experiment(name, fields["title"], table, fields["reference"], chosen, reported, figure)
 
 
 def _rows(file: Path, entries: Mapping[str, Any]) -> dict[str, Row]:

@@ -91,9 +91,7 @@ def preparation(place: Place, chosen: Iterable[Experiment]) -> Graph:
     """The stages that prepare the data: until they are finished, there are no keys for the others."""
     graph, data = Graph(), place.data
     chosen = list(chosen)
-    trained = {
-        trained for one in chosen for column in one.table.columns for trained in [one.tasks(column)[0]]
-    }
+    trained = {one.tasks(column)[0] for one in chosen if one.table.agents for column in one.table.columns}
     evaluated = {task for one in chosen for column in one.table.columns for task in one.tasks(column)[1]}
     rows = [row for one in chosen for row in one.rows.values()]
     ready: tuple[str, ...] = ()

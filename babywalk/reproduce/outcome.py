@@ -67,7 +67,7 @@ def outcome(experiment: Experiment, cells: Sequence[Cell], evaluations: Evaluati
     found = Outcome(experiment)
     by_place = {(cell.row, cell.trained_on, cell.task, cell.seed): cell for cell in cells}
     seeds = sorted({cell.seed for cell in cells})
-    compared: dict[tuple[str, str], dict[int, list[Evaluation]]] = {}
+    complete_seeds: dict[tuple[str, str], dict[int, list[Evaluation]]] = {}
     for column in experiment.table.columns:
         trained_on, tasks = experiment.tasks(column)
         for row in experiment.table.agents:
@@ -79,13 +79,13 @@ def outcome(experiment: Experiment, cells: Sequence[Cell], evaluations: Evaluati
                     complete[seed] = known
             if not complete:
                 continue
-            compared[row, column] = complete
+            complete_seeds[row, column] = complete
             found.seeds[row, column] = len(complete)
             for measure in experiment.table.measures:
                 values = [mean(one.scores.means()[measure] for one in each) for each in complete.values()]
                 found.numbers[row, column, measure] = Measured(mean(values), min(values), max(values))
-    for (row, column), complete in compared.items():
-        reference = compared.get((experiment.reference, column), {})
+    for (row, column), complete in complete_seeds.items():
+        reference = complete_seeds.get((experiment.reference, column), {})
         common = [seed for seed in complete if seed in reference]
         if row != experiment.reference and common:
             found.differences[row, column] = _difference(
@@ -100,7 +100,7 @@ def _difference(rows: Sequence[Sequence[Evaluation]], references: Sequence[Seque
     for number, first in enumerate(rows[0]):
         pairs = zip(rows, references, strict=True)
         difference = np.mean(
-            [_compared(one[number]) - _compared(other[number]) for one, other in pairs], axis=0
+            [compared(one[number]) - compared(other[number]) for one, other in pairs], axis=0
         )
         by_task.append(difference)
         _, path = np.unique(first.paths, return_inverse=True)
@@ -112,7 +112,7 @@ def _difference(rows: Sequence[Sequence[Evaluation]], references: Sequence[Seque
     return Measured(float(values.mean()), float(low), float(high))
 
 
-def _compared(evaluation: Evaluation) -> NDArray[np.float64]:
+def compared(evaluation: Evaluation) -> NDArray[np.float64]:
     """(E,) SDTW of each instruction."""
     values: NDArray[np.float64] = evaluation.scores.table()[:, _NAMES.index(COMPARED)]
     return values

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from babywalk.assets.data_directory import WALKS, read_manifest
 from babywalk.common.errors import ConfigError
-from babywalk.common.files import write_text
+from babywalk.common.files import write_json, write_text
+from babywalk.episodes.joining import DRAW
 from babywalk.evaluation.paper import SPLIT
+from babywalk.evaluation.tables import METRES
 from babywalk.reproduce.experiment import Experiment, uses_augmented
+from babywalk.reproduce.figures import svg
 from babywalk.reproduce.graph import Cell, Graph, Place
 from babywalk.reproduce.outcome import Evaluations, Outcome, outcome
 from babywalk.reproduce.stage import Stage, failure_file, finished, log_file, shown, state
@@ -36,7 +42,7 @@ class StageRow:
 def write_report(
     place: Place, chosen: Mapping[str, Experiment], graphs: Sequence[Graph], seeds: int, command: str
 ) -> Path:
-    """Write report.html, and tables/NAME.md and NAME.tex, of what is finished; returns the page."""
+    """Write report.html, and tables/NAME.md, .tex and .json, of what is finished; returns the page."""
     evaluations = Evaluations(place)
     cells = {name: some for graph in graphs for name, some in graph.cells.items()}
     stages = {name: stage for graph in graphs for name, stage in graph.stages.items()}
@@ -45,13 +51,15 @@ def write_report(
         found = outcome(experiment, cells[name], evaluations)
         remarks = [*notes(place, experiment), *order_notes(found)]
         _write_tables(place.folder / "tables", name, found, remarks)
+        write_json(place.folder / "tables" / f"{name}.json", table_data(experiment, cells[name], evaluations))
         sections.append(
             {
                 "name": name,
                 "title": experiment.title,
                 "label": experiment.table.label,
                 "reference": experiment.reference,
-                "tables": shown_tables(found),
+                "figure": svg(experiment, cells[name], evaluations),
+                "tables": shown_tables(found) if experiment.table.agents else [],
                 "notes": remarks,
                 "finished": sum(state(place.folder, cell.stage) == "finished" for cell in cells[name]),
                 "cells": len(cells[name]),
@@ -78,12 +86,48 @@ def write_report(
     return page
 
 
+def table_data(experiment: Experiment, cells: Sequence[Cell], evaluations: Evaluations) -> dict[str, Any]:
+    """The measures of every row, seed and task, in percent or metres: the data of a generated table of docs.
+
+    Rows are named by their agents, or, where rows share one, as in the table.
+    """
+    agents = Counter(experiment.rows[row].agent for row in experiment.table.agents)
+    trained = dict.fromkeys(cell.trained_on for cell in cells)
+    rows: list[list[Any]] = []
+    for cell in cells:
+        evaluation = evaluations(cell)
+        if evaluation is None:
+            continue
+        agent = experiment.rows[cell.row].agent
+        name = agent if agents[agent] == 1 else cell.row
+        means = evaluation.scores.means()
+        values = [
+            round(means[key] if key in METRES else 100 * means[key], 2) for key in experiment.table.measures
+        ]
+        task = [cell.trained_on.upper()] if len(trained) > 1 else []
+        rows.append([name, cell.seed, *task, cell.task.upper(), *values])
+    return {
+        "measured": f"{date.today():%B %Y}",
+        "draw": DRAW,
+        "seeds": ", ".join(str(seed) for seed in sorted({row[1] for row in rows})),
+        "split": evaluations.place.scale.split,
+        "commands": "reproduce.md",
+        "columns": [
+            *("agent", "seed"),
+            *(["trained on"] if len(trained) > 1 else []),
+            *("task", *experiment.table.measures),
+        ],
+        "rows": rows,
+    }
+
+
 def notes(place: Place, experiment: Experiment) -> Iterator[str]:
     """Why the numbers are not like with like with the paper's."""
-    if place.built_in:
+    about = read_manifest(place.data / WALKS)
+    if any("Dollhouse" in note for note in about.strings("notes")):
         yield "Other data: the houses and instructions of the Dollhouse, not those of the paper."
     yield (
-        "Other features: the paper's agents saw ResNet-152 features of photographs. Compare orders and "
+        "The paper's agents saw ResNet-152 features of photographs. Unless these did too, compare orders and "
         "differences, not single numbers."
     )
     if place.scale.split != SPLIT:

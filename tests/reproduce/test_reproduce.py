@@ -22,7 +22,9 @@ from babywalk.evaluation.evaluate import evaluate
 from babywalk.evaluation.result_files import read_trajectories
 from babywalk.reproduce import stage as stage_module
 from babywalk.reproduce.experiment import Experiment, Scale, experiments
+from babywalk.reproduce.figures import svg
 from babywalk.reproduce.graph import Place
+from babywalk.reproduce.outcome import Evaluations
 from babywalk.reproduce.stage import StageError, is_finished
 
 TINY = Scale(
@@ -117,6 +119,17 @@ def test_a_table_is_made_once_shared_and_adopted(data: Path, tmp_path: Path, com
     expected = [f"{100 * scores[name]:.1f}" for name in ("SR", "CLS", "SDTW")]
     assert numbers(first, "none")[:3] == expected
     assert numbers(first, "none, paper")[:3] == ["18.9", "43.1", "9.9"]
+
+    assert "Other data: the houses and instructions of the Dollhouse" in first
+    facts = read_json(folder / "tables" / "memory.json")
+    assert facts["columns"] == ["agent", "seed", "task", "SR", "CLS", "SDTW"]
+    (row,) = [row for row in facts["rows"] if row[:3] == ["none", 0, "R4R"]]
+    assert row[3:] == [round(100 * scores[name], 2) for name in ("SR", "CLS", "SDTW")]
+
+    # A figure of the same cells: the expert and the rows, in one house.
+    drawn = replace(made.experiments["memory"], figure="trajectories")
+    picture = svg(drawn, made.graph.cells["memory"], Evaluations(made.place))
+    assert all(label in picture for label in ("expert", "none", "gamma 0.5"))
 
     # Again: nothing runs, and the table is the same.
     commands.given.clear()

@@ -66,6 +66,33 @@ def draw_curves(runs: Sequence[Curves]) -> Figure:
     return figure
 
 
+def draw_lines(
+    lines: Mapping[str, Mapping[str, float]], x_label: str, y_label: str, *, dashed: Collection[str] = ()
+) -> Figure:
+    """Lines over named points, in the order in which the points first appear; numbers in their own order."""
+    names = list(dict.fromkeys(name for points in lines.values() for name in points))
+    if all(name.isdecimal() for name in names):
+        names.sort(key=int)
+    figure = empty_figure(8.0, 3.8)
+    axes = figure.subplots()
+    for number, (label, points) in enumerate(lines.items()):
+        axes.plot(
+            [names.index(name) for name in points],
+            list(points.values()),
+            color=line_colour(number),
+            linestyle="--" if label in dashed else "-",
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=4,
+            linewidth=1.6,
+            label=label,
+        )
+    axes.set_xticks(range(len(names)), names)
+    axes.set_ylim(bottom=0)
+    style_axes(axes, x_label, y_label)
+    figure.tight_layout()
+    return figure
+
+
 def draw_diagnosis(diagnosis: Diagnosis) -> Figure:
     """Success by length, and the Baby-Steps at which walks fail where these are known."""
     groups, whole = diagnosis.groups, diagnosis.whole
