@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import babywalk.common.needs_torch  # noqa: F401
-from babywalk.common.errors import unknown
+from babywalk.common.errors import ConfigError, unknown
 from babywalk.common.files import check_folder
 from babywalk.common.tables import format_bytes, table
 from babywalk.reproduce.experiment import Experiment, experiments, scale
@@ -65,6 +65,8 @@ def plan_experiments(
     those with the settings of a cell are used for it.
     """
     check_folder(folder, "Give --folder a folder.")
+    if data is not None and not data.is_dir():
+        raise ConfigError(f"{data}: is not a data directory. Leave --data out to build the Dollhouse.")
     known = experiments()
     wanted = list(known) if _EVERYTHING in names else list(dict.fromkeys(names))
     for name in wanted:
