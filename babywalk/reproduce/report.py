@@ -50,8 +50,11 @@ def write_report(
     for name, experiment in chosen.items():
         found = outcome(experiment, cells[name], evaluations)
         remarks = [*notes(place, experiment), *order_notes(found)]
-        _write_tables(place.folder / "tables", name, found, remarks)
-        write_json(place.folder / "tables" / f"{name}.json", table_data(experiment, cells[name], evaluations))
+        if experiment.table.agents:
+            _write_tables(place.folder / "tables", name, found, remarks)
+            write_json(
+                place.folder / "tables" / f"{name}.json", table_data(experiment, cells[name], evaluations)
+            )
         sections.append(
             {
                 "name": name,
