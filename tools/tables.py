@@ -188,7 +188,7 @@ def agent_rows(agents: Iterable[str]) -> list[Row]:
             seeds = [row[3:] for row in rows if row[2] == task]
             means = " / ".join(f"{mean(values):.1f}" for values in zip(*seeds, strict=True))
             sdtw = [values[-1] for values in seeds]
-            cells.append(f"{means} ({min(sdtw):.1f} to {max(sdtw):.1f})")
+            cells.append(f"{means} ({min(sdtw):.1f} to {max(sdtw):.1f})" if len(seeds) > 1 else means)
         found.append([ROWS[agent], *cells, str(len({row[1] for row in rows}))])
     return found
 
