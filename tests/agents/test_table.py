@@ -17,6 +17,7 @@ from babywalk.commands import train
 from babywalk.commands.train import train_agent
 from babywalk.common.config import merged
 from babywalk.decoding.rollout import Rollout
+from babywalk.decoding.search import Search
 from babywalk.modules.kernels import Backend
 from babywalk.modules.model import load_model
 from babywalk.modules.network import Network
@@ -132,4 +133,12 @@ def test_training_gives_the_same_values_with_and_without_kernels(
     iterations = {"augmented": 2, "imitation": 4, "lecture 1": 3, "reinforce": 3}
     logged_losses = sum(what == "loss" for _, _, what in values["plain"])
     assert logged_losses == sum(iterations[stage] for stage in STAGES[name])
+    if isinstance(AGENTS[name].decoder, Search):
+        # An almost untrained agent has scores that are nearly equal: which of them is searched first is a
+        # matter of rounding. Losses and gradients are not.
+        for found in values.values():
+            validated = [key for key in found if key[2].startswith("val ")]
+            assert validated
+            for key in validated:
+                del found[key]
     assert values["plain"] == pytest.approx(values["auto"], rel=1e-4, abs=1e-6)
