@@ -39,6 +39,7 @@ def spec_of(decoder: Decoder) -> str:
     name = next(name for name, kind in DECODERS.items() if type(decoder) is kind)
     shared = {field.name for field in dataclasses.fields(Search)}
     # Its own settings first. mypy: all decoders are dataclasses.
+    # All decoders are dataclasses, which the protocol cannot say.
     fields = sorted(dataclasses.fields(decoder), key=lambda field: field.name in shared)  # type: ignore[arg-type]
     values = {field.name: getattr(decoder, field.name) for field in fields}
     chosen = {field.name: values[field.name] for field in fields if values[field.name] != field.default}

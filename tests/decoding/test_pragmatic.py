@@ -43,6 +43,7 @@ def test_the_score_by_hand() -> None:
         for follower, ends in (([-1.0, -3.0], [0, 1]), ([-2.0], [2]))
     ]
     rollout: Any = SimpleNamespace(speaker=speaker_of({0: -10.0, 1: -4.0, 2: -7.0}))
+    # A stand-in for the rollout has what is read of it.
     found = Pragmatic(weight=0.75).base_scores(candidates, rollout)  # type: ignore[arg-type]
     speaker, follower = 6**0.5, (2 / 3) ** 0.5  # of -10, -4, -7, whose mean is -7; of -1, -3, -2
     assert found[0].tolist() == pytest.approx(
